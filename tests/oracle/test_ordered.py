@@ -11,7 +11,7 @@ import pytest
 from certree import _core
 from tests.oracle.ordered import Ordered, make_ordered, random_ordered, random_ordereds
 from tests.problems import FUZZ
-from tests.registry import all_switches, settings_one_by_one
+from tests.registry import SEARCHES, all_switches, settings_one_by_one
 
 WIDER: dict[str, Any] = {"rows": (12, 40), "most_ranks": 40, "features": (1, 3), "depths": (2, 3)}
 """More ranks than a node has bins, so that a bin holds several thresholds."""
@@ -92,6 +92,27 @@ def test_splits_that_pay_a_little(penalty: int) -> None:
         scale = 1 + penalty % 3
         plain = ordered.but(weights=None, error_scale=scale, split_penalty=penalty)
         check_optimal(plain, **next(settings))
+
+
+@pytest.mark.parametrize("search", SEARCHES)
+@pytest.mark.parametrize("min_leaf", [1, 2])
+def test_both_searches_with_and_without_a_depth(search: str, min_leaf: int) -> None:
+    """Best-first raises its ceiling round by round, depth-first has the incumbent's alone."""
+    settings = cycle(settings_one_by_one())
+    for number, ordered in enumerate(random_ordereds(310, 250, rows=(6, 14), most_ranks=8)):
+        options = {**next(settings), "search": search}
+        priced = ordered.but(min_leaf=min_leaf, error_scale=2, split_penalty=1 + number % 6)
+        check_optimal(priced, **options)
+        check_optimal(priced.but(max_depth=-1), **options)
+
+
+def test_best_first_bounds_rise_before_the_proof() -> None:
+    """After the same work its bound is higher than that of the depth-first search."""
+    bounds = {}
+    for search in SEARCHES:
+        ordered = noise(3, rows=120, features=3).but(max_depth=-1, split_penalty=4)
+        bounds[search] = ordered.solve(work_limit=4000, search=search).lower_bound
+    assert bounds["best-first"] > bounds["depth-first"]
 
 
 def test_many_classes_and_labels() -> None:

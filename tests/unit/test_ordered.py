@@ -174,8 +174,7 @@ def test_a_table_that_is_too_large_for_a_column_per_test_is_ranked(by_ranks: lis
     "options",
     [
         {"max_depth": None, "complexity": 0.05},  # until tests are many
-        {"max_depth": None, "complexity": 0.05, "search": "best-first", "thresholds": "all"},
-        {"search": "best-first"},
+        {"max_depth": None, "complexity": 0.05, "search": "best-first"},
         {"objective": "f1"},
         {"objective": "auc", "max_depth": 1},
     ],
@@ -190,6 +189,20 @@ def test_what_the_search_over_ranks_lacks_gets_a_column_per_test(
     assert not by_ranks
     OptimalTreeClassifier(max_depth=2, thresholds=60).fit(X, y)
     assert by_ranks == [120]
+
+
+@pytest.mark.parametrize("search", ["depth-first", "best-first"])
+@pytest.mark.parametrize("options", [{}, {"max_depth": None, "complexity": 0.06}], ids=str)
+def test_both_searches_take_ranks(search: str, options: Any, by_ranks: list[int]) -> None:
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, 2))
+    y = (X[:, 0] * X[:, 1] > 0) ^ (rng.random(300) < 0.05)
+    wish = {"max_depth": 2, "thresholds": "all", **options}
+    model = OptimalTreeClassifier(**wish, search=search).fit(X, y)
+    assert len(by_ranks) == 1
+    assert model.certificate_.is_optimal
+    assert model.certificate_.cost == OptimalTreeClassifier(**wish).fit(X, y).certificate_.cost
+    assert model.score(X, y) == 1 - model.certificate_.leaf_cost / 300
 
 
 @pytest.mark.parametrize("options", [{"max_splits": 2}, {"max_depth": None, "max_splits": 2}])

@@ -346,7 +346,7 @@ def test_ranks_are_preferred_sooner_where_rows_have_vectors() -> None:
     "options",
     [
         {"max_depth": None, "complexity": 0.05},
-        {"search": "best-first"},
+        {"max_depth": None, "complexity": 0.05, "search": "best-first"},
         {"test_costs": [0.1, 0.2]},
     ],
     ids=str,

@@ -85,13 +85,21 @@ void OrderedSearch::prove(Shape shape, std::int32_t depth, Improver& improver) {
     {
       const Turn turn(budget_, improver.is_exhausted() ? kNoEnd : work);
       is_last_ = is_last;
-      if (is_last_ && options_.use_rising_bound && (is_far || done > kLongProof)) raise_bound(shape);
+      if (is_last_ && takes_rounds(is_far || done > kLongProof)) raise_bound(shape);
       search_root(shape);
       if (!budget_.is_paused()) return;
     }
     improver.expect_proof(with_levels((done += work) * branches / kPruned, branches, depth - shape.depth));
     improver.take_turn();
   }
+}
+
+// Best-first search over intervals of thresholds takes the form of rounds: each looks at all that may lie below its ceiling, and
+// no memory is needed for what it leaves.  Leaving a threshold as soon as another looks better would leave it without a margin,
+// and its neighbours would have to be solved one by one (docs/theory/ordered-features.md).
+bool OrderedSearch::takes_rounds(bool is_long) const {
+  if (options_.search != SearchKind::automatic) return options_.search == SearchKind::best_first;
+  return options_.use_rising_bound && is_long;
 }
 
 // A bound that rises long before the proof ends: that no tree costs less than a part of the incumbent is shown sooner, and what

@@ -85,6 +85,7 @@ class OrderedSearch {
   Cost next_ceiling() const;
   Cost left_out(Shape part, Shape shape) const;
   void add_counters(Counters& counters);
+  bool takes_rounds(bool is_long) const;
   void raise_bound(Shape shape);
   void lessen_depth(std::int64_t splits);
   bool has_deeper_tree(std::int32_t d) const;

@@ -122,8 +122,8 @@ class BaseOptimalTree(
         """Return the limits of a search over ranks, or None if it lacks some parameter."""
         limits = [int(one) for one in (self.max_depth, self._split_limit) if one is not None]
         is_limited = bool(limits) or (not path and read_fraction(self.complexity, "complexity") > 0)
-        is_known = self.splits == "binary" and self.search == "auto"
-        return RankLimits(min(limits, default=None), path) if is_limited and is_known else None
+        is_known = is_limited and self.splits == "binary"
+        return RankLimits(min(limits, default=None), path) if is_known else None
 
     def _most_splits(self, n_rows: int) -> int:
         """Return a number of splits that no tree within the limits exceeds."""
