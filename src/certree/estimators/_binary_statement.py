@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
@@ -14,7 +15,9 @@ from certree.encoding import RankedColumns
 from certree.engine._equal_rows import added_up
 from certree.engine._multiway_search import MultiwaySession
 from certree.engine._ordered import OrderedSession, expand
+from certree.engine._within_limits import LimitedProblem
 from certree.numbers._fractions import to_float
+from certree.proofs._metric_limits import LimitedSession
 from certree.results._answer import Answer
 from certree.results._certificate import Exact, exact
 from certree.results._progress import Measure
@@ -67,6 +70,23 @@ class BinaryStatement(ErrorStatement):
         if isinstance(self.columns, RankedColumns):
             return OrderedSession(self.columns, self.row_types, self.type_weights)
         return self.problem
+
+    def limited_session(
+        self, make: Callable[[NDArray[np.int64], NDArray[np.int64]], LimitedProblem]
+    ) -> LimitedSession:
+        """Return the rows within limits, to be solved with weights of the two errors.
+
+        `make` gets the errors of rows by label, and an objective over these and splits, and adds
+        the limits.
+        """
+        n_rows = len(self.row_types)
+        weights = self.type_weights
+        weights = np.ones(n_rows, dtype=np.int64) if weights is None else weights
+        errors = np.zeros((n_rows, 2, 2), dtype=np.int64)
+        errors[:, 1, 0] = np.where(self.row_types == 0, weights, 0)
+        errors[:, 0, 1] = np.where(self.row_types == 1, weights, 0)
+        problem = make(errors, np.zeros(3, dtype=np.int64))
+        return LimitedSession(problem, self.row_types, self.type_weights)
 
     @property
     def measure(self) -> Measure:

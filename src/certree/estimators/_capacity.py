@@ -17,6 +17,15 @@ from certree.tasks._task import Task
 from ._parameters import is_whole
 
 
+def within_limits_reason(name: str, splits: str) -> str:
+    """Return why limits on the whole tree need binary tests."""
+    return (
+        f"{name} needs splits='binary', got splits={splits!r}: totals add up over any number of "
+        "outcomes, so that no law fails, but the proof joins the totals of two subtrees at a time, "
+        "and is known for tests with two outcomes only."
+    )
+
+
 def capacity_limits(
     capacity: Any, labels: Sequence[Any], n_rows: int, sample_weight: Any, what: str
 ) -> list[Limit]:

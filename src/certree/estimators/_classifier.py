@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Literal
 
@@ -9,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from certree.encoding import read_table
-from certree.encoding._classes import check_labels
+from certree.encoding._classes import check_labels, encode_labels
 from certree.encoding._named import read_outputs
 from certree.engine._ordered import RankLimits
 from certree.metrics import Metric
@@ -19,15 +20,19 @@ from certree.results._certificate import Certificate
 from certree.results._pareto import ParetoFront
 from certree.results._progress import Callback
 from certree.results._task_certificate import TaskCertificate
+from certree.tasks._limit import LeafMinimum, Limit
+from certree.tasks._limited import Limited
 from certree.tasks._misclassification import Misclassification, OutputErrors, encode_outputs
 from certree.tasks._output_weights import refuse_for_one
 
 from ._binary_fit import fit_binary
 from ._binary_statement import find_positive
+from ._capacity import capacity_limits, split_limits, within_limits_reason
 from ._certify import certify
 from ._error_statement import ErrorStatement, state_errors
+from ._limited_fit import fit_within
 from ._metric_fit import Fitted, TrainingRows
-from ._objective import is_direct, read_metric, task_name
+from ._objective import WITHOUT_LABELLING, is_direct, read_metric, task_name
 from ._optimal_tree import SharesSearch
 from ._parameters import OneOf
 from ._reading import PredictsClasses
@@ -84,6 +89,13 @@ class OptimalTreeClassifier(PredictsClasses, DepthByPosition, ClassParameters, S
         Weight of each class, multiplied with the rows' own; "balanced" gives all classes the same
         total. A metric is that of the rows with these weights.
         ``{positive: w}`` counts a false negative as much as `w` false positives.
+    capacity : mapping or None, default=None
+        From class to the most rows that may get it: a number of rows, or, as a float, a share of
+        all rows. ``{"ill": 0.2}``: at most a fifth is called ill. See :class:`tasks.Limit`.
+    limits : tasks.Limit, tasks.LeafMinimum, list of them, or None, default=None
+        Further limits on the whole tree, such as a recall of at least 0.9. They hold for accuracies
+        and for metrics of false positives and negatives; if no tree keeps them, predicting raises
+        :class:`InfeasibleError`.
     splits : {"binary", "multiway", "both"}, default="binary"
         "binary": every test has two outcomes. "multiway": tests of category columns have one
         outcome for each category, and a path asks each such column at most once. "both": the
@@ -178,6 +190,8 @@ class OptimalTreeClassifier(PredictsClasses, DepthByPosition, ClassParameters, S
     )
 
     output_weights: Any = parameter(default=None)
+    capacity: Mapping[Any, Any] | None = None
+    limits: Limit | LeafMinimum | Sequence[Any] | None = None
 
     classes_: Any = fitted()
     n_classes_: Any = fitted()
@@ -232,6 +246,10 @@ class OptimalTreeClassifier(PredictsClasses, DepthByPosition, ClassParameters, S
                 self._refuse_with_outputs(several.shape[1], warm_start_tree)
                 outputs = self._state_outputs(several, X, sample_weight, self._rank_limits(path))
                 watch = self._prove(outputs, callback, path=path)
+            elif self._has_limits and is_direct(self.objective):
+                self._refuse_with_limits(None, warm_start_tree, path)
+                task = self._limited_task(y, self._row_count(X), sample_weight)
+                watch, _ = fit_within(self, task, X, y, sample_weight, callback, path=False)
             else:
                 watch, _ = self._fit(X, y, sample_weight, callback, warm_start_tree, path=path)
         front = getattr(self, "front_", None)
@@ -244,6 +262,8 @@ class OptimalTreeClassifier(PredictsClasses, DepthByPosition, ClassParameters, S
     def _unshared(self) -> dict[str, tuple[bool, str]]:
         return {
             **super()._unshared(),
+            "capacity": (self.capacity is not None, "None"),
+            "limits": (bool(self.limits), "None"),
             "splits": (self.splits != "binary", "'binary'"),
             "objective": (not is_direct(self.objective), "'accuracy' or 'balanced_accuracy'"),
         }
@@ -266,6 +286,8 @@ class OptimalTreeClassifier(PredictsClasses, DepthByPosition, ClassParameters, S
         self.n_outputs_ = 1
         metric = read_metric(self.objective)
         warm_start = WarmStart(warm_start_tree, must_keep_limits)
+        if self._has_limits:
+            self._refuse_with_limits(metric, warm_start_tree, path)
         if metric is not None:
             self._refuse_with_metric(metric, warm_start_tree, path)
             self._path = None
@@ -307,9 +329,44 @@ class OptimalTreeClassifier(PredictsClasses, DepthByPosition, ClassParameters, S
         self.n_outputs_ = len(self.classes_)
         return statement
 
-    def _keep(self, statement: Statement, answer: Answer, **more: Any) -> None:
-        self._hold(statement, answer.nodes)
-        kind = TaskCertificate if isinstance(statement, TaskStatement) else Certificate
+    @property
+    def _has_limits(self) -> bool:
+        """Whether there are limits on the whole tree."""
+        return self.capacity is not None or bool(self.limits)
+
+    def _limits_on(
+        self, classes: list[Any], n_rows: int, sample_weight: Any
+    ) -> tuple[list[Limit], LeafMinimum | None]:
+        """Return the limits on the whole tree, and what leaves need."""
+        limits, minimum = split_limits(self.limits)
+        held = capacity_limits(self.capacity, classes, n_rows, sample_weight, "class")
+        return [*held, *limits], minimum
+
+    def _limited_task(self, y: Any, n_rows: int, sample_weight: Any) -> Limited:
+        """Return the errors to be counted, within the limits."""
+        refuse_for_one(self.output_weights)
+        self.n_outputs_ = 1
+        labels = check_labels(y, n_rows, type(self).__name__)
+        self.classes_, _ = encode_labels(labels)
+        self.n_classes_ = len(self.classes_)
+        find_positive(self.classes_.tolist(), self.pos_label, task_name(self.objective))
+        is_balanced = task_name(self.objective) == "balanced_accuracy"
+        errors = Misclassification("balanced" if is_balanced else self.class_weight)
+        return Limited(errors, *self._limits_on(self.classes_.tolist(), n_rows, sample_weight))
+
+    def _keep(
+        self,
+        statement: Statement,
+        answer: Answer,
+        kind: type[Certificate] | None = None,
+        **more: Any,
+    ) -> None:
+        if hasattr(self, "tree_"):
+            del self.tree_
+        if answer.cost is not None:
+            self._hold(statement, answer.nodes)
+        if kind is None:
+            kind = TaskCertificate if isinstance(statement, TaskStatement) else Certificate
         self.certificate_ = certify(self, statement, answer, kind, **more)
 
     def _prepare(self, X: Any, y: Any, params: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
@@ -326,7 +383,7 @@ class OptimalTreeClassifier(PredictsClasses, DepthByPosition, ClassParameters, S
     ) -> Statement | None:
         # A path counts splits. A penalty per leaf is another one if tests have many outcomes.
         counts_leaves = self.splits != "binary" and self.complexity_per == "leaf"
-        if not is_direct(self.objective) or counts_leaves:
+        if not is_direct(self.objective) or counts_leaves or self._has_limits:
             return None
         limits = self._rank_limits(path=True)
         if np.ndim(y) > 1:
@@ -370,6 +427,8 @@ class OptimalTreeClassifier(PredictsClasses, DepthByPosition, ClassParameters, S
             "objective": (self.objective, "accuracy"),
             "splits": (self.splits, "binary"),
             "class_weight": (self.class_weight, None),
+            "capacity": (self.capacity, None),
+            "limits": (self.limits, None),
             "pos_label": (self.pos_label, None),
             "warm_start_tree": (warm_start_tree, None),
         }
@@ -379,6 +438,32 @@ class OptimalTreeClassifier(PredictsClasses, DepthByPosition, ClassParameters, S
                     f"{name} needs one output, but y has {n_outputs} columns; leave {name} at "
                     f"{default!r}, or fit one column. Weights of rows are sample_weight."
                 )
+
+    def _refuse_with_limits(self, metric: Metric | None, warm_start_tree: Any, path: bool) -> None:
+        """Refuse all that needs a search without limits on the whole tree."""
+        named = "capacity" if self.capacity is not None else "limits"
+        if self.splits != "binary":
+            raise ValueError(within_limits_reason(named, self.splits))
+        if metric is not None and metric.kind in ("front", "chain"):
+            raise ValueError(
+                f"objective={metric.name!r} cannot be combined with {named}: {WITHOUT_LABELLING} "
+                f'Use a metric of false positives and negatives, such as "f1" or "mcc".'
+            )
+        if self.max_depth is None and self._split_limit is None and metric is not None:
+            raise ValueError(
+                f"{named} with the metric {metric.name!r} needs max_depth or max_splits."
+            )
+        for name, value in (("warm_start_tree", warm_start_tree), ("path", path or None)):
+            if value is not None:
+                raise ValueError(
+                    f"{name} cannot be combined with {named}: a tree that is known, and the trees "
+                    "of a path, are searched without limits on the whole tree; leave it out."
+                )
+        if task_name(self.objective) == "balanced_accuracy" and self.class_weight is not None:
+            raise ValueError(
+                f"class_weight and {named} cannot be combined for 'balanced_accuracy', which "
+                "weighs classes itself; use objective='accuracy' with class_weight."
+            )
 
     def _refuse_with_metric(self, metric: Metric, warm_start_tree: Any, path: bool) -> None:
         """Refuse what only searches that count errors can do."""

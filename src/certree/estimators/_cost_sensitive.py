@@ -30,7 +30,7 @@ from certree.tasks._limit import LeafMinimum, Limit
 from certree.tasks._limited import Limited
 from certree.tasks._task import Rows, Task
 
-from ._capacity import capacity_limits, split_limits, with_limits
+from ._capacity import capacity_limits, split_limits, with_limits, within_limits_reason
 from ._measurements import Measurements
 from ._parameters import OneOf
 from ._reading import labels_of
@@ -39,8 +39,6 @@ from ._statement import Statement
 from ._task_statement import TaskStatement
 from ._task_tree import BaseTaskTree
 from ._vocabulary import fitted, parameter, with_parameters
-
-_WITHIN_LIMITS = "trees within limits are searched over binary tests only"
 
 
 class _LabelledCosts(RowCosts):
@@ -197,17 +195,17 @@ class CostSensitiveTreeClassifier(ClassifierMixin, BaseTaskTree):
         super()._check_parameters()
         if self.splits == "binary":
             return
-        per_leaf = self.complexity_per == "leaf" and read_fraction(self.complexity, "complexity")
-        reasons = {
-            "capacity": (self.capacity is not None, _WITHIN_LIMITS),
-            "limits": (bool(self.limits), _WITHIN_LIMITS),
-            "complexity_per": (per_leaf, "its leaves are not one more than its splits"),
-        }
-        for name, (is_given, reason) in reasons.items():
+        for name, is_given in (
+            ("capacity", self.capacity is not None),
+            ("limits", bool(self.limits)),
+        ):
             if is_given:
-                raise ValueError(
-                    f"{name} needs splits='binary', got splits={self.splits!r}: {reason}."
-                )
+                raise ValueError(within_limits_reason(name, self.splits))
+        if self.complexity_per == "leaf" and read_fraction(self.complexity, "complexity"):
+            raise ValueError(
+                f"complexity_per needs splits='binary', got splits={self.splits!r}: "
+                "its leaves are not one more than its splits."
+            )
 
     def _fit_groups(self, reduced: Reduced, **more: Any) -> None:
         labels = reduced.target if reduced.costs is not None else labels_of(self, reduced)

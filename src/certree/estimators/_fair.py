@@ -30,8 +30,8 @@ from certree.tasks._rates import (
 
 from ._fair_fit import find_curve, solve_fair
 from ._fair_report import report_on
-from ._fair_statement import state_fairness
-from ._objective import check_objective, read_metric, task_name
+from ._fair_statement import read_prices, state_fairness
+from ._objective import WITHOUT_LABELLING, check_objective, read_metric, task_name
 from ._optimal_tree import BaseOptimalTree
 from ._reading import PredictsClasses, labels_of
 from ._scoring import metric_score, with_class_weights
@@ -59,10 +59,9 @@ def check_fair_objective(name: str, value: object) -> None:
     metric = read_metric(value)
     if metric is not None and metric.kind in ("front", "chain"):
         raise ValueError(
-            f"{name}={metric.name!r} cannot be combined with a constraint on groups: it is not a "
-            "function of one labelling of the leaves, so that rates of groups, which are, are not "
-            "defined for it (the cost function must be Markovian, theorem 4.6 of the STreeD "
-            'paper). Use a metric of false positives and negatives, such as "f1" or "mcc".'
+            f"{name}={metric.name!r} cannot be combined with a constraint on groups: "
+            f'{WITHOUT_LABELLING} Use a metric of false positives and negatives, such as "f1" or '
+            '"mcc".'
         )
 
 
@@ -104,6 +103,10 @@ class FairTreeClassifier(PredictsClasses, ClassParameters, BaseOptimalTree):
         negatives ("f1", "mcc", "gmean", ..., or a function), as for
         :class:`OptimalTreeClassifier`. Areas under the ROC curve and fronts are refused: they
         belong to no single labelling of the leaves, whose rates could be compared.
+    cost_matrix : array-like of shape (n_classes, n_classes) or None, default=None
+        What a label costs a row of a class, in place of one for every error: rows are true classes,
+        columns predicted ones, both in the order of ``classes_``. The mean cost is then minimised,
+        for any number of classes that the constraints allow.
     use_sensitive : bool, default=False
         Whether the tree may ask for the group. By default, tests of X that only state the
         group (those that equal the sensitive feature, or its negation) are left out; the
@@ -175,6 +178,7 @@ class FairTreeClassifier(PredictsClasses, ClassParameters, BaseOptimalTree):
     use_sensitive: bool = parameter(default=False, check=_check_truth)
     sensitive_columns: Any = None
     objective: Any = parameter(default="accuracy", check=check_fair_objective)
+    cost_matrix: Any = None
 
     certificate_: FairnessCertificate = fitted()
     classes_: NDArray[Any] = fitted()
@@ -338,7 +342,18 @@ class FairTreeClassifier(PredictsClasses, ClassParameters, BaseOptimalTree):
         return task_name(self.objective)
 
     def _check_sizes(self) -> None:
-        """Refuse what lets trees grow without end."""
+        """Refuse what lets trees grow without end, and two objectives at once."""
+        given: list[tuple[str, Any, str | None]] = [
+            ("objective", task_name(self.objective), "accuracy"),
+            ("class_weight", self.class_weight, None),
+        ]
+        for name, value, default in given:
+            if self.cost_matrix is not None and value != default:
+                raise ValueError(
+                    f"cost_matrix cannot be combined with {name}={value!r}: both say what errors "
+                    f"cost, and a tree has one objective; leave {name} at {default!r}. Weights of "
+                    "classes are factors of the rows of the matrix."
+                )
         if self.max_depth is not None or self._split_limit is not None:
             return
         if parse_complexity(self.complexity) == 0:
@@ -362,7 +377,12 @@ class FairTreeClassifier(PredictsClasses, ClassParameters, BaseOptimalTree):
 
     def _cost_budget(self, n_rows: int, complexity: Fraction) -> int:
         # Costs are added to multiples of differences of rates, which need room, too.
-        return super()._cost_budget(n_rows, complexity) // _ROOM_FOR_MULTIPLIERS
+        prices = read_prices(self.cost_matrix)
+        if prices is None:
+            return super()._cost_budget(n_rows, complexity) // _ROOM_FOR_MULTIPLIERS
+        share = complexity / prices.most
+        room = _ROOM_FOR_MULTIPLIERS * int(prices.units.max())
+        return max(super()._cost_budget(n_rows, share) // room, 1)
 
     def _warn_without_tree(self) -> None:
         certificate = self.certificate_

@@ -9,10 +9,7 @@ from fractions import Fraction
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from certree import engine, metrics
-from certree.engine._budget import current
 from certree.engine._ordered import solve_ordered
 from certree.engine._within_limits import (
     DualCut,
@@ -25,7 +22,8 @@ from certree.numbers._exact import cost_budget, read_fraction
 from certree.proofs._fair_limits import FairLimits, fair_limits
 from certree.proofs._limit_front import solve_limited_front
 from certree.proofs._limit_search import solve_limited
-from certree.proofs._metric_search import MetricResult, solve_metric
+from certree.proofs._metric_limits import is_small, with_time_left
+from certree.proofs._metric_search import MetricResult, solve_metric_within
 from certree.results._activity import phase
 from certree.results._answer import Answer
 from certree.results._certificate import Exact, exact
@@ -43,18 +41,14 @@ from certree.tasks._rates import disparity, read_tolerances
 from ._certify import certify
 from ._fair_statement import FairMetricStatement, FairStatement
 from ._fair_watch import FairObserver, watch_fair
-from ._metric_fit import confusion_fields, in_units, metric_answer
+from ._metric_fit import confusion_fields, metric_answer, metric_search
 
 if TYPE_CHECKING:
     from ._fair import FairTreeClassifier
 
 
-# Trees of this depth, or with so few paths of tests, are searched without multipliers, which took
-# 1 to 6 times as long.
-_SHALLOW = 2
-_FEW_PATHS = 1000
-
-# Curves are, too, if there are not more tests than this: with 141 tests that took 5 times as long.
+# Small problems are searched without multipliers (`is_small`). Curves are, too, if there are not
+# more tests than this: with 141 tests that took 5 times as long.
 _FEW_TESTS = 70
 
 # Where the best tree of all is not found in time, fair trees of this depth are looked for first,
@@ -103,42 +97,35 @@ def _solve_fair_metric(
     """Find the tree with the best metric within the tolerances, as `solve_fair` does."""
     options = model._engine_options()
     watch = watch_fair(model, statement, callback)
-    search = partial(
-        solve_metric,
-        metric=in_units(metrics.get(model.objective), statement.unit),
-        complexity=statement.scale.complexity,
-        per=model.complexity_per,
-        gap=read_fraction(model.gap, "gap"),
+    search = metric_search(model, metrics.get(model.objective), statement, watch)
+    phase("searching the best tree of all")
+    comparison = statement.comparison
+    if comparison is None:
+        return watch, *_certify_metric(model, statement, search(statement.problem, options=options))
+    limits = _limits(statement, options)
+
+    def go_on(free: MetricResult) -> None:
+        if watch is not None:
+            watch.go_on(free)
+        phase("searching fair trees")
+
+    result = solve_metric_within(
+        search,
+        statement.problem,
+        options,
+        partial(statement.fair_session, limits),
+        is_kept=lambda nodes: comparison.is_fair(statement.rates(_over_all(statement, nodes))),
+        go_on=go_on,
         callback=watch,
     )
-    phase("searching the best tree of all")
-    free = search(statement.problem, options=_first_part(statement, options))
-    if watch is not None:
-        watch.go_on(free)
-    rates = statement.rates(_over_all(statement, free.nodes))
-    is_proven = free.status in ("optimal", "gap")
-    if statement.comparison is None or (is_proven and statement.comparison.is_fair(rates)):
-        return watch, *_certify_metric(model, statement, free)
-    phase("searching fair trees")
-    limits = _limits(statement, options)
-    session = statement.limited_session(
-        limits, lambda depth: _is_small(statement.asked.shape[1], depth)
-    )
-    left = _with_time_left(options)
-    if free.status == "interrupted":
-        left = replace(left, time_limit=1e-3)
-    if not session.trees:
-        unit = np.array([[0, 1], [1, 0]], dtype=np.int64)
-        first = session.solve(unit, replace(left, error_scale=1), watch)
-        if not session.trees:
-            answer = Answer(first.status, None, 0, first.nodes, first.seconds, first.counters)
-            return watch, first.nodes, _no_fair_tree(model, statement, limits, answer)
-        left = _with_time_left(options)
-    found = search(session, options=left)
-    status = "interrupted" if free.status == "interrupted" else found.status
-    found = replace(found, status=status, n_solves=found.n_solves + free.n_solves)
-    nodes, certificate = _certify_metric(model, statement, found, limits)
-    unfair = exact(min(at_most(1 - free.bound), certificate.lower_bound))
+    if result.is_free:
+        return watch, *_certify_metric(model, statement, result.free)
+    if result.found is None:
+        assert result.without is not None
+        answer = Answer.without_tree(result.without)
+        return watch, answer.nodes, _no_fair_tree(model, statement, limits, answer)
+    nodes, certificate = _certify_metric(model, statement, result.found, limits)
+    unfair = exact(min(at_most(1 - result.free.bound), certificate.lower_bound))
     return watch, nodes, replace(certificate, unconstrained_cost=unfair)
 
 
@@ -185,33 +172,22 @@ def _solve_fairly(
     watch: FairObserver | None,
 ) -> LimitedResult:
     """Find the best tree within limits, where the best of all is not."""
-    options = _with_time_left(options)
+    options = with_time_left(options)
     first = free.nodes
     if free.status == "interrupted":
         # Only other labels for the tree at hand are still looked for.
         options = replace(options, time_limit=1e-3)
     elif free.status not in ("optimal", "gap") and not _is_deep(options.max_depth):
         smaller = _smaller(problem, options)
-        options = _with_time_left(options)
+        options = with_time_left(options)
         first = free.nodes if smaller.upper_bound is None else smaller.nodes
-    dual = not _is_small(problem.columns.shape[1], options.max_depth)
+    dual = not is_small(problem.columns.shape[1], options.max_depth)
     found = solve_limited(problem, options, first=first, dual=dual, callback=watch)
     return _join(free, found)
 
 
-def _with_time_left(options: engine.Options) -> engine.Options:
-    call = current()
-    return options if call is None else replace(options, time_limit=call.remaining())
-
-
 def _is_deep(depth: int | None) -> bool:
     return depth is None or depth > _SMALLER + 1
-
-
-def _is_small(n_columns: int, depth: int | None) -> bool:
-    if depth is None:
-        return False
-    return depth <= _SHALLOW or n_columns ** min(depth, 40) <= _FEW_PATHS
 
 
 def _smaller(problem: LimitedProblem, options: engine.Options) -> LimitedResult:
@@ -220,7 +196,7 @@ def _smaller(problem: LimitedProblem, options: engine.Options) -> LimitedResult:
     depth = max(depth, 0)
     seconds = None if options.time_limit is None else options.time_limit / 4
     options = replace(options, max_depth=depth, time_limit=seconds)
-    return solve_limited(problem, options, dual=not _is_small(problem.columns.shape[1], depth))
+    return solve_limited(problem, options, dual=not is_small(problem.columns.shape[1], depth))
 
 
 def _solve_freely(
@@ -337,7 +313,7 @@ def _search_curve(
     limits = _limits(statement, options, Fraction(1), may_round=True)
     problem = statement.with_limits(limits)
     n_columns = problem.columns.shape[1]
-    small = _is_small(n_columns, options.max_depth) and n_columns <= _FEW_TESTS
+    small = is_small(n_columns, options.max_depth) and n_columns <= _FEW_TESTS
     watch = watch_fair(model, statement, callback, has_bounds=False)
     phase("searching trees for all tolerances")
     front = solve_limited_front(
@@ -378,7 +354,7 @@ def _exact_front(
         inside = [tree for tree in known if not found or tree.gap < found[-1].gap]
         first = min(inside, key=lambda tree: (tree.objective, tree.gap), default=None)
         phase(f"making the curve exact, {len(found)} trees done")
-        answer = _solve_below(statement, limits, _with_time_left(options), first)
+        answer = _solve_below(statement, limits, with_time_left(options), first)
         n_solves, seconds = n_solves + answer.n_solves, seconds + answer.seconds
         if answer.status == "infeasible":
             break
@@ -403,7 +379,7 @@ def _solve_below(
     statement: FairStatement, limits: FairLimits, options: engine.Options, first: LimitedTree | None
 ) -> LimitedResult:
     problem = statement.with_limits(limits)
-    dual = not _is_small(problem.columns.shape[1], options.max_depth)
+    dual = not is_small(problem.columns.shape[1], options.max_depth)
     nodes = None if first is None else first.nodes
     return solve_limited(problem, options, first=nodes, dual=dual)
 

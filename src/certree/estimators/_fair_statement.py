@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import math
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import partial
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
@@ -18,9 +19,13 @@ from certree.engine._ordered import Columns, OrderedProblem, expand
 from certree.engine._within_limits import LimitedProblem
 from certree.numbers._digits import whole_numbers
 from certree.numbers._exact import parse_penalty
+from certree.numbers._fixed_point import check_numbers
+from certree.numbers._scale import Scale, fitting_penalty
 from certree.numbers._weights import read_weights
 from certree.proofs._fair_limits import FairLimits
 from certree.proofs._metric_limits import LimitedSession
+from certree.results._certificate import Exact, exact
+from certree.results._progress import Measure
 from certree.tasks._rates import (
     Comparison,
     Groups,
@@ -41,6 +46,50 @@ from ._objective import read_metric
 if TYPE_CHECKING:
     from ._fair import FairTreeClassifier
 
+# Costs of a matrix are integers up to this, which leaves room for weights.
+_MOST_PRICE = 2**20
+
+
+@dataclass(frozen=True)
+class Prices:
+    """A cost matrix in integers.
+
+    Attributes
+    ----------
+    units : int64 array of shape (n_classes, n_classes)
+        What a label costs a row of a class.
+    unit : Fraction
+        What one of these stands for, for a weight of one.
+    """
+
+    units: NDArray[np.int64]
+    unit: Fraction
+
+    @property
+    def most(self) -> Fraction:
+        """The largest cost."""
+        return int(self.units.max()) * self.unit
+
+
+def read_prices(matrix: Any) -> Prices | None:
+    """Return a cost matrix as it is written; ValueError for other values."""
+    if matrix is None:
+        return None
+    table = check_numbers(matrix, "cost_matrix", (None, None), exactly=True)
+    if table.shape[0] != table.shape[1] or (table < 0).any() or not table.any():
+        raise ValueError(
+            "cost_matrix must have one row and one column per class, with costs of at least 0, not "
+            f"all of them 0; got {table.tolist()}."
+        )
+    numbers, unit = whole_numbers(table, "cost_matrix")
+    common = math.gcd(*numbers.ravel().tolist())
+    if int(numbers.max()) // common > _MOST_PRICE:
+        raise ValueError(
+            f"cost_matrix has too many digits: its costs are up to {int(numbers.max()) // common} "
+            f"times their greatest common divisor, and {_MOST_PRICE} fit; use np.round."
+        )
+    return Prices((numbers // common).astype(np.int64), unit * common)
+
 
 @dataclass(frozen=True, kw_only=True)
 class FairStatement(ErrorStatement):
@@ -59,12 +108,45 @@ class FairStatement(ErrorStatement):
         The columns of these tests.
     left_out : tuple of str
         The tests that may not be asked.
+    prices : Prices or None
+        What labels cost rows of each class, in place of one for every error.
     """
 
     comparison: Comparison | None
     places: NDArray[np.intp]
     asked: Columns
     left_out: tuple[str, ...]
+    prices: Prices | None = None
+
+    @property
+    def cost_matrix(self) -> NDArray[np.int64]:
+        return super().cost_matrix if self.prices is None else self.prices.units
+
+    @property
+    def most_cost(self) -> Fraction:
+        return self.total_weight * (1 if self.prices is None else self.prices.most)
+
+    @property
+    def measure(self) -> Measure:
+        return super().measure if self.prices is None else Measure("cost", exact)
+
+    def leaf_cost(self, units: int) -> Fraction:
+        return units * self.scale.unit
+
+    def objective(self, cost: Exact) -> float:
+        if self.prices is None:
+            return super().objective(cost)
+        return float(Fraction(cost) / self.total_weight)
+
+    @property
+    def hidden(self) -> Fraction:
+        return super().hidden * (1 if self.prices is None else self.prices.most)
+
+    def stated_weights(self) -> dict[str, Any]:
+        stated = super().stated_weights()
+        if self.prices is not None:
+            stated["rounding"] = exact(self.weights.rounding * self.prices.most)
+        return stated
 
     @property
     def compared(self) -> Comparison:
@@ -111,22 +193,12 @@ class FairStatement(ErrorStatement):
 class FairMetricStatement(FairStatement, BinaryStatement):
     """A statement about groups and a metric: labels of the search are 1 for positive."""
 
-    def limited_session(
-        self, limits: FairLimits, is_small: Callable[[int | None], bool]
-    ) -> LimitedSession:
+    def fair_session(self, limits: FairLimits) -> LimitedSession:
         """Return the rows with limits, to be solved with weights of the two errors."""
-        n_rows = len(self.row_types)
-        weights = (
-            np.ones(n_rows, dtype=np.int64) if self.type_weights is None else self.type_weights
-        )
-        errors = np.zeros((n_rows, 2, 2), dtype=np.int64)
-        errors[:, 1, 0] = np.where(self.row_types == 0, weights, 0)
-        errors[:, 0, 1] = np.where(self.row_types == 1, weights, 0)
         if not self.positive:
             # Quantities are by the codes of the classes.
             limits = replace(limits, quantities=limits.quantities[:, ::-1])
-        problem = limits.problem(self.asked, errors, np.zeros(3, dtype=np.int64))
-        return LimitedSession(problem, self.row_types, self.type_weights, is_small)
+        return self.limited_session(partial(limits.problem, self.asked))
 
 
 def state_fairness(
@@ -139,10 +211,16 @@ def state_fairness(
     positive = 0
 
     metric = read_metric(model.objective)
+    prices = read_prices(model.cost_matrix)
 
     def check(classes: NDArray[Any], rows: NDArray[np.intp] | None) -> None:
         nonlocal groups, positive
         positive = _check_classes(model, classes.tolist())
+        if prices is not None and len(prices.units) != len(classes):
+            raise ValueError(
+                f"cost_matrix is for {len(prices.units)} classes, but y has {len(classes)}: "
+                f"{classes.tolist()[:9]}; its rows and columns are the classes of y, sorted."
+            )
         if metric is not None:
             check_binary(classes.tolist(), model.pos_label, metric.name)
         sensitive = read_sensitive(model, X, sensitive_features)
@@ -161,6 +239,8 @@ def state_fairness(
         check=check,
         rank_limits=None if metric is not None else model._rank_limits(),
     )
+    if prices is not None:
+        errors = replace(errors, task="cost", scale=_priced_scale(model, errors, prices))
     given = _weights_as_given(errors, sample_weight)
     if model._least_rows == 1:
         errors, groups, given = _join_rows(errors, groups, given)
@@ -198,7 +278,18 @@ def state_fairness(
         places=places,
         asked=asked,
         left_out=left_out,
+        prices=prices,
     )
+
+
+def _priced_scale(model: FairTreeClassifier, errors: ErrorStatement, prices: Prices) -> Scale:
+    """Return the scale of costs by a matrix, with a penalty in units of the mean cost."""
+    complexity, unit = errors.scale.complexity, errors.unit * prices.unit
+    largest = errors.total_weight * prices.most / unit
+    budget = model._cost_budget(errors.n_rows, complexity) * int(prices.units.max())
+    penalty = complexity * errors.total_weight / unit
+    fitting = fitting_penalty(penalty, max(int(budget // largest), 1))
+    return Scale.of(fitting, unit, complexity, per_leaf=model.complexity_per == "leaf")
 
 
 def _check_classes(model: FairTreeClassifier, classes: list[Any]) -> int:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class FairObserver(Observer):
-    """Watch the searches of a fit; the tree of the first search may be unfair."""
+    """Watch the searches of a fit; the tree of the first search may be out of limits."""
 
     def __init__(
         self,
@@ -37,7 +37,7 @@ class FairObserver(Observer):
         self._seconds, self._work = 0.0, 0
 
     def go_on(self, free: engine.Result | MetricResult) -> None:
-        """From here on, events are about fair trees; what is known of all trees stays known."""
+        """From here on, events are about trees within limits; bounds for all trees still hold."""
         self._knows_upper = self._knows_lower
         if isinstance(free, MetricResult):
             self._lower = self._to_cost(1 - float(free.bound))

@@ -7,12 +7,13 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 from math import ceil, floor
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 from certree import engine
-from certree.engine._within_limits import DualCut, LimitedProblem, LimitedResult
+from certree.engine._within_limits import Closest, DualCut, LimitedProblem, LimitedResult
 from certree.numbers._exact import read_fraction
 from certree.numbers._scale import Scale, fitting_penalty
 from certree.proofs._limit_search import solve_limited
@@ -32,7 +33,11 @@ from certree.tree import Labels, Payload
 from ._task_statement import Reached, TaskStatement, scale_of, state_task
 
 if TYPE_CHECKING:
+    from ._classifier import OptimalTreeClassifier
     from ._task_tree import BaseTaskTree
+
+Asking: TypeAlias = "BaseTaskTree | OptimalTreeClassifier"
+"""An estimator that may have limits."""
 
 # The most that the splits of a tree may cost, and its leaves, in units of the search.
 _MOST_PENALTIES = 2**56
@@ -88,14 +93,17 @@ class LimitedStatement(TaskStatement):
         label = np.where(nodes.is_leaf, nodes.label, -1).astype(np.int32)
         return Labels(label, self.node_counts(nodes, reached.leaves, label, len(classes)), classes)
 
-    def totals(self, nodes: engine.Nodes) -> list[Fraction]:
-        """Return the total of each limit for a tree, in the user's terms."""
-        labels = nodes.label[nodes.route(self.columns)]
-        return [limit.amounts.total(labels) * limit.unit for limit in self.limited.limits]
+    def limit_values(self, nodes: engine.Nodes) -> tuple[LimitValue, ...]:
+        """Return the limits, with the totals of a tree."""
+        return limit_values(self.limited, nodes.label[nodes.route(self.columns)])
+
+    def needed(self) -> tuple[tuple[str, int], ...]:
+        """Return the rows that labels need in their leaves."""
+        return self.limited.needed(self.limited.problems[0].labels)
 
 
 def state_limited(
-    model: BaseTaskTree, task: _Composed, X: Any, y: Any, sample_weight: Any
+    model: Asking, task: _Composed, X: Any, y: Any, sample_weight: Any
 ) -> LimitedStatement:
     """Encode the table and turn objectives and limits into integers."""
     limits = model._rank_limits() if isinstance(task, Limited) else None
@@ -103,7 +111,7 @@ def state_limited(
     return replace(statement, scale=_with_full_penalty(model, statement))
 
 
-def _with_full_penalty(model: BaseTaskTree, statement: LimitedStatement) -> Scale:
+def _with_full_penalty(model: Asking, statement: LimitedStatement) -> Scale:
     """Return the scale with the penalty as it was given.
 
     Without limits a penalty above all that a split can save is as good as any other; with them,
@@ -123,7 +131,7 @@ def _with_full_penalty(model: BaseTaskTree, statement: LimitedStatement) -> Scal
     return scale_of(model, problem, fitting_penalty(units, room))
 
 
-def refuse_within_limits(model: BaseTaskTree, task: _Composed, *, path: bool) -> None:
+def refuse_within_limits(model: Asking, task: _Composed, *, path: bool) -> None:
     """Refuse what trees within limits, and fronts of two tasks, do not support."""
     if path:
         raise ValueError(
@@ -140,7 +148,7 @@ def refuse_within_limits(model: BaseTaskTree, task: _Composed, *, path: bool) ->
 
 
 def fit_within(
-    model: BaseTaskTree,
+    model: Asking,
     task: Limited,
     X: Any,
     y: Any,
@@ -148,11 +156,11 @@ def fit_within(
     callback: Callback | None,
     *,
     path: bool,
-) -> None:
+) -> tuple[Observer | None, LimitedStatement]:
     """Find the best tree within limits; give a model its `tree_` and `certificate_`.
 
     If there is no tree within the limits, or none was found in time, the certificate says why, and
-    the model has no ``tree_``. Warns if there is no tree or no proof.
+    the model has no ``tree_``. Return what watched the search, and what was stated.
     """
     refuse_within_limits(model, task, path=path)
     statement = state_limited(model, task, X, y, sample_weight)
@@ -168,18 +176,19 @@ def fit_within(
     result = solve_limited(statement.limited_problem, options, callback=watch)
     _keep_limited(model, statement, result)
     model._path = None
-    model._finish(watch)
+    return watch, statement
 
 
-def _keep_limited(model: BaseTaskTree, statement: LimitedStatement, result: LimitedResult) -> None:
+def _keep_limited(model: Asking, statement: LimitedStatement, result: LimitedResult) -> None:
     """Give a fitted model its tree, if there is one, and its certificate."""
     answer = Answer.of(result, statement.scale)
     cuts = tuple(user_cut(statement, cut) for cut in result.cuts)
     if answer.cost is None:
-        limits = limit_values(statement, None, _reach(statement, result))
+        reach = reach_of(statement.limited, statement.sources, result.closest)
+        limits = limit_values(statement.limited, reach=reach)
         proven: dict[str, Any] = {"proof": stated_proof(result.proof, limits, cuts)}
     else:
-        limits = limit_values(statement, answer.nodes)
+        limits = statement.limit_values(answer.nodes)
         proven = {"dual_bound": _dual_bound(statement, result.cuts)}
     model._keep(
         statement,
@@ -189,20 +198,20 @@ def _keep_limited(model: BaseTaskTree, statement: LimitedStatement, result: Limi
         cuts=cuts,
         n_solves=result.n_solves,
         n_rounds=result.n_rounds,
-        leaf_minimum=leaf_minimum(statement),
+        leaf_minimum=statement.needed(),
         **proven,
     )
 
 
 def limit_values(
-    statement: LimitedStatement,
-    nodes: engine.Nodes | None = None,
+    limited: LimitedOnRows,
+    labels: NDArray[np.int32] | None = None,
     reach: Mapping[tuple[int, int], Reach] | None = None,
 ) -> tuple[LimitValue, ...]:
-    """Return the limits, with the totals of a tree or with how near trees come."""
-    totals: Sequence[Fraction | None] = [None] * len(statement.limited.limits)
-    if nodes is not None:
-        totals = statement.totals(nodes)
+    """Return the limits, with the totals for labels of rows or with how near trees come."""
+    totals: Sequence[Fraction | None] = [None] * len(limited.limits)
+    if labels is not None:
+        totals = limited.totals(labels)
     near = {} if reach is None else reach
     return tuple(
         LimitValue(
@@ -215,7 +224,7 @@ def limit_values(
             near.get((j, 1)),
             near.get((j, -1)),
         )
-        for j, (limit, total) in enumerate(zip(statement.limited.limits, totals, strict=True))
+        for j, (limit, total) in enumerate(zip(limited.limits, totals, strict=True))
     )
 
 
@@ -244,15 +253,6 @@ def _within(limit: LimitValue, sign: int) -> Fraction:
     assert bound is not None
     units = Fraction(bound) / limit.unit
     return (floor(units) if sign > 0 else ceil(units)) * Fraction(limit.unit)
-
-
-def leaf_minimum(statement: LimitedStatement) -> tuple[tuple[str, int], ...]:
-    """Return the rows that labels need in their leaves."""
-    needed = statement.limited.label_min
-    if needed is None:
-        return ()
-    labels = statement.limited.problems[0].labels.tolist()
-    return tuple((str(k), n) for k, n in zip(labels, needed.tolist(), strict=True) if n > 0)
 
 
 def user_cut(statement: LimitedStatement, cut: DualCut) -> Cut:
@@ -287,12 +287,14 @@ def _dual_bound(statement: LimitedStatement, cuts: Sequence[DualCut]) -> Exact |
     return exact(max(bounds)) if bounds else None
 
 
-def _reach(statement: LimitedStatement, result: LimitedResult) -> dict[tuple[int, int], Reach]:
+def reach_of(
+    limited: LimitedOnRows, sources: Sequence[tuple[int, int]], closest_found: Sequence[Closest]
+) -> dict[tuple[int, int], Reach]:
     """Return how near trees come to each side of each limit."""
     reach: dict[tuple[int, int], Reach] = {}
-    for closest in result.closest:
-        j, sign = statement.sources[closest.limit]
-        unit = sign * statement.limited.limits[j].unit
+    for closest in closest_found:
+        j, sign = sources[closest.limit]
+        unit = sign * limited.limits[j].unit
         attained = None if closest.attained is None else exact(closest.attained * unit)
         reach[j, sign] = Reach(exact(closest.lower_bound * unit), attained)
     return reach

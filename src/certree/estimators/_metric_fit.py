@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from numpy.typing import NDArray
@@ -24,6 +25,7 @@ from ._warm_start import WarmStart, WarmTree
 
 if TYPE_CHECKING:
     from ._classifier import OptimalTreeClassifier
+    from ._fair import FairTreeClassifier
 
 # Weights of false positives and negatives up to this can be told apart in 64 bits.
 _ERROR_WEIGHTS = 2**21
@@ -89,18 +91,10 @@ def fit_metric(
     scale = replace(statement.scale, complexity=complexity, penalty=complexity)
     statement = replace(statement, scale=scale)
     watch = model._watch(decimal, statement.measure, callback)
-    accepted = read_fraction(model.gap, "gap")
-    result = solve_metric(
-        statement.session,
-        in_units(metric, statement.unit),
-        model._engine_options(),
-        complexity=complexity,
-        per=model.complexity_per,
-        gap=accepted,
-        first=None if warm is None else warm.nodes,
-        callback=watch,
-    )
-    answer = metric_answer(result, statement, accepted)
+    search = metric_search(model, metric, statement, watch)
+    first = None if warm is None else warm.nodes
+    result = search(statement.session, options=model._engine_options(), first=first)
+    answer = metric_answer(result, statement, read_fraction(model.gap, "gap"))
     model._keep(
         statement,
         answer,
@@ -113,6 +107,23 @@ def fit_metric(
         ),
     )
     return watch, statement
+
+
+def metric_search(
+    model: OptimalTreeClassifier | FairTreeClassifier,
+    metric: Metric,
+    statement: BinaryStatement,
+    watch: Observer | None,
+) -> Callable[..., MetricResult]:
+    """Return the search for a metric, which still needs rows and options."""
+    return partial(
+        solve_metric,
+        metric=in_units(metric, statement.unit),
+        complexity=statement.scale.complexity,
+        per=model.complexity_per,
+        gap=read_fraction(model.gap, "gap"),
+        callback=watch,
+    )
 
 
 def confusion_fields(result: MetricResult, statement: BinaryStatement) -> dict[str, Any]:

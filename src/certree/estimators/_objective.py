@@ -10,6 +10,13 @@ from certree.metrics import Metric
 
 from ._parameters import OneOf
 
+WITHOUT_LABELLING = (
+    "it is not a function of one labelling of the leaves, so that totals of labels, which limits "
+    "and rates of groups are, are not defined for it (the cost function must be Markovian, theorem "
+    "4.6 of the STreeD paper)."
+)
+"""Why areas and fronts of errors have no limits."""
+
 DIRECT = ("accuracy", "balanced_accuracy")
 """Objectives for any number of classes that one search answers, in units of weighted errors."""
 

@@ -34,7 +34,6 @@ from certree.tree._nodes import Nodes
 from ._certify import certify
 from ._limited_fit import (
     LimitedStatement,
-    leaf_minimum,
     limit_values,
     refuse_within_limits,
     state_limited,
@@ -300,7 +299,7 @@ def _point(statement: LimitedStatement, found: LimitedTree) -> FrontPoint:
     values = _costs(statement, found.values[: len(problems)])
     each = zip(problems, values, strict=True)
     objectives = tuple(problem.objective(Fraction(value)) for problem, value in each)
-    return FrontPoint(tree, values, objectives, limit_values(statement, found.nodes))
+    return FrontPoint(tree, values, objectives, statement.limit_values(found.nodes))
 
 
 def _lower_points(statement: LimitedStatement, result: LimitedFront) -> tuple[Costs, ...]:
@@ -329,8 +328,8 @@ def _certify_front(
         points=tuple(_costs(statement, tree.values[: len(problems)]) for tree in result.trees),
         lower_points=_lower_points(statement, result),
         tasks=tuple(one.name for one in task.tasks),
-        limits=limit_values(statement),
-        leaf_minimum=leaf_minimum(statement),
+        limits=limit_values(statement.limited),
+        leaf_minimum=statement.needed(),
         rounding=tuple(exact(problem.rounding) for problem in problems),
         n_solves=result.n_solves,
     )

@@ -505,6 +505,16 @@ def read_penalty(value: Any) -> Fraction:
     return complexity
 
 
+def rows_with_weights(n_rows: int, kept: NDArray[np.intp] | None, sample_weight: Any) -> Rows:
+    """Return rows that amounts of limits are weighed by, where costs have integers of their own."""
+    ones = np.ones(n_rows if kept is None else len(kept), dtype=np.int64)
+    given = None if sample_weight is None else _given(sample_weight, n_rows, kept)
+    most = int(np.iinfo(np.int64).max)
+    return Rows(
+        n_rows, kept, ones, Fraction(1), most, most, len(ones), None, 0.0, given, sample_weight
+    )
+
+
 def _given(weights: Any, n_rows: int, kept: NDArray[np.intp] | None) -> NDArray[np.float64]:
     """Return weights as they were given, of the rows that count."""
     numbers = check_weights(weights, n_rows)

@@ -65,7 +65,8 @@ class BaseTaskTree(SharesSearch):
                     "leave out the limits, or fit without the executor."
                 )
             with self._budget():
-                fit_within(self, task, X, y, sample_weight, callback, path=path)
+                watch, _ = fit_within(self, task, X, y, sample_weight, callback, path=path)
+            self._finish(watch)
             return
         self._check_size_limits(path)
         with self._budget():

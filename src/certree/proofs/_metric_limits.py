@@ -8,7 +8,6 @@ them. See docs/theory/metrics.md.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 from math import ceil
 
@@ -16,8 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from certree import engine
+from certree.engine._budget import current
 from certree.engine._front import FrontResult
-from certree.engine._within_limits import LimitedProblem
+from certree.engine._within_limits import Closest, LimitedProblem
 
 from ._limit_front import solve_limited_front
 from ._limit_rows import LimitedRows
@@ -25,6 +25,29 @@ from ._limit_search import solve_limited
 
 # What weights of the two errors leave of the range of the integers is for multipliers of limits.
 ROOM_FOR_MULTIPLIERS = 2**8
+
+# Trees of this depth, or with so few paths of tests, are searched without multipliers, which took
+# 1 to 6 times as long.
+_SHALLOW = 2
+_FEW_PATHS = 1000
+
+
+def is_small(n_columns: int, depth: int | None) -> bool:
+    """Return whether trees of a depth are found faster without multipliers."""
+    if depth is None:
+        return False
+    return depth <= _SHALLOW or n_columns ** min(depth, 40) <= _FEW_PATHS
+
+
+def with_time_left(options: engine.Options) -> engine.Options:
+    """Return options with the time that the call has left."""
+    call = current()
+    return options if call is None else replace(options, time_limit=call.remaining())
+
+
+def _is_small_enough(nodes: engine.Nodes, options: engine.Options) -> bool:
+    limits = (nodes.n_splits, options.max_splits), (nodes.depth, options.max_depth)
+    return all(most is None or size <= most for size, most in limits)
 
 
 class LimitedSession:
@@ -39,8 +62,6 @@ class LimitedSession:
         1 for positive rows, 0 for the others.
     weights : int64 array or None
         Integer weight of each row.
-    is_small : callable
-        Whether trees of a depth are found faster without multipliers.
 
     Attributes
     ----------
@@ -48,6 +69,10 @@ class LimitedSession:
         Trees within the limits that are known.
     has_leaves : bool
         Whether both trees without splits keep the limits.
+    is_infeasible : bool
+        Whether the last solve has proven that no tree keeps the limits.
+    closest : list of Closest
+        How near trees then come to each of them.
     """
 
     def __init__(
@@ -55,21 +80,25 @@ class LimitedSession:
         problem: LimitedProblem,
         row_types: NDArray[np.int32],
         weights: NDArray[np.int64] | None,
-        is_small: Callable[[int | None], bool],
     ) -> None:
         self.problem = problem
         self.columns = problem.columns
         self.row_types = row_types
         self.weights = weights
-        self._is_small = is_small
         self._rows = LimitedRows(problem)
         self.trees: list[engine.Nodes] = []
         self.is_infeasible = False
+        self.closest: list[Closest] = []
         for label in (0, 1):
             leaf = engine.Nodes.leaf(label)
-            if self._rows.is_inside(self._rows.evaluate(leaf), self._rows.problem.bounds):
+            if self.keeps(leaf):
                 self.trees.append(leaf)
         self.has_leaves = len(self.trees) == 2
+
+    def keeps(self, nodes: engine.Nodes) -> bool:
+        """Return whether a tree keeps the limits."""
+        tree = self._rows.evaluate(nodes)
+        return tree.is_allowed and self._rows.is_inside(tree, self._rows.problem.bounds)
 
     def _weighed(self, weights: tuple[int, int, int]) -> LimitedProblem:
         """Return the problem of weights of false positives, false negatives and splits."""
@@ -87,15 +116,16 @@ class LimitedSession:
         """Find the best tree within the limits; what options say of known trees is not used."""
         weights = int(matrix[0, 1]), int(matrix[1, 0]), options.split_penalty
         problem = self._weighed(weights)
-        first = min(self.trees, key=lambda nodes: self._value(problem, nodes), default=None)
+        inside = [nodes for nodes in self.trees if _is_small_enough(nodes, options)]
+        first = min(inside, key=lambda nodes: self._value(problem, nodes), default=None)
         found = solve_limited(
             problem,
             replace(options, split_penalty=0, known=None),
             first=first,
-            dual=not self._is_small(options.max_depth),
+            dual=not is_small(problem.columns.shape[1], options.max_depth),
             callback=callback,
         )
-        self.is_infeasible = found.status == "infeasible"
+        self.is_infeasible, self.closest = found.status == "infeasible", found.closest
         upper = found.lower_bound
         if found.upper_bound is not None:
             upper = found.upper_bound
@@ -140,7 +170,8 @@ class LimitedSession:
         points = [(*tree.values[:2], tree.nodes.n_splits) for tree in found.trees]
         lower = [(int(fp), ceil(fn), 0) for fp, fn in found.lower_points]
         return FrontResult(
-            found.status,
+            # That no tree of this size keeps the limits is a proven front without points.
+            "optimal" if found.status == "infeasible" else found.status,
             np.array(points, dtype=np.int64).reshape(-1, 3),
             [tree.nodes for tree in found.trees],
             np.array(lower, dtype=np.int64).reshape(-1, 3),

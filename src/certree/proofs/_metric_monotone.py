@@ -126,6 +126,8 @@ class MonotoneSearch(Search):
         """Solve for what may cut off a better point of a slice; False if nothing can."""
         if worst.n_visits >= (_MOST_VISITS if self.penalty else _MOST_SOLVES):
             return False
+        if self._look_for_any(worst):
+            return True
         hull = lower_hull(self._met(worst))
         for _, point in self._better(worst):
             edge = edge_below(hull, point)

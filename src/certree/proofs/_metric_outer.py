@@ -256,6 +256,8 @@ class Search:
 
     def _advance(self, worst: Slice, has_progress: bool) -> bool:
         """Cut off the worst corner or meet a new tree; return whether one of both was achieved."""
+        if self._look_for_any(worst):
+            return True
         at = max(range(len(worst.polygon)), key=lambda i: self.value(worst.polygon[i]))
         corner, n_met = worst.polygon[at], self.n_met
         if not has_progress:
@@ -279,6 +281,13 @@ class Search:
         if self.n_met > n_met or self.solves.status != "optimal":
             return True
         return self.solves.cuts[-1].value >= budget
+
+    def _look_for_any(self, worst: Slice) -> bool:
+        """Solve for any tree of a slice where none is met, since none of them may keep limits."""
+        if self._met(worst):
+            return False
+        self._solve((1, 1, 0), None, worst.splits)
+        return True
 
     def _solve_linear(self) -> bool:
         """Answer a linear metric by one solve; False if its weights do not fit into 64 bits."""
@@ -343,8 +352,8 @@ class Search:
             for (fp, fn), splits in self.trees.items()
             if max_splits is None or splits <= max_splits
         ]
-        best = min(known)
-        if budget is not None and budget < best[0]:
+        best = min(known, default=None)
+        if budget is not None and (best is None or budget < best[0]):
             best = (budget, 0)
         found = self.solves.solve(
             weights, best, max_splits=max_splits, max_depth=max_depth, part=part

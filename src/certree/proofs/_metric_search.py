@@ -7,13 +7,16 @@ two errors. See docs/theory/metrics.md for the theorems.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Literal
+
+import numpy as np
 
 from certree import engine
 from certree.metrics import Metric
 
-from ._metric_limits import LimitedSession
+from ._metric_limits import LimitedSession, with_time_left
 from ._metric_monotone import MonotoneSearch, monotone_path
 from ._metric_outer import MetricResult, Search
 from ._metric_path import MetricPath, PathSearch
@@ -26,6 +29,7 @@ __all__ = [
     "SupportedFront",
     "solve_metric",
     "solve_metric_path",
+    "solve_metric_within",
     "supported_front",
 ]
 
@@ -84,6 +88,80 @@ def solve_metric(
     best = float(search.bound)
     search.history = [(s, work, objective, best) for s, work, objective, _ in search.history]
     return search.result(options.status(status), offset)
+
+
+@dataclass(frozen=True)
+class WithinLimits:
+    """What searches for a metric within limits have found.
+
+    Attributes
+    ----------
+    free : MetricResult
+        The best tree of all, or the best so far.
+    found : MetricResult or None
+        The best tree within the limits; None if there is none, or none was found.
+    without : Result or None
+        In that case, the search that shows it.
+    is_free : bool
+        Whether the best tree of all keeps the limits, and is the tree found.
+    """
+
+    free: MetricResult
+    found: MetricResult | None
+    without: engine.Result | None = None
+    is_free: bool = False
+
+
+def solve_metric_within(
+    search: Callable[..., MetricResult],
+    problem: Weighable,
+    options: engine.Options,
+    limited: Callable[[], LimitedSession],
+    *,
+    is_kept: Callable[[engine.Nodes], bool],
+    go_on: Callable[[MetricResult], None] = lambda free: None,
+    callback: Callable[[engine.Event], object] | None = None,
+) -> WithinLimits:
+    """Find a tree that maximises a metric among the trees within limits.
+
+    The best tree of all comes first, in half of the time: if it keeps the limits, there is nothing
+    else to do.
+
+    Parameters
+    ----------
+    search : callable
+        `solve_metric` with all that is asked of it but rows and options.
+    problem : Session, OrderedSession or Problem
+        The rows, without limits.
+    options : Options
+        Limits on the size of trees, and the time for all searches.
+    limited : callable
+        Returns the rows with limits, if they are needed.
+    is_kept : callable
+        Whether a tree of the first search keeps the limits.
+    go_on : callable
+        Told of the best tree of all before trees within the limits are searched.
+    callback : callable, optional
+        As for `solve_metric`.
+    """
+    half = None if options.time_limit is None else options.time_limit / 2
+    free = search(problem, options=replace(options, time_limit=half))
+    go_on(free)
+    if free.status in ("optimal", "gap") and is_kept(free.nodes):
+        return WithinLimits(free, free, is_free=True)
+    session, left = limited(), with_time_left(options)
+    if free.status == "interrupted":
+        left = replace(left, time_limit=1e-3)
+    if not session.trees:
+        errors = np.array([[0, 1], [1, 0]], dtype=np.int64)
+        first = session.solve(errors, replace(left, error_scale=1), callback)
+        if not session.trees:
+            return WithinLimits(free, None, first)
+        left = with_time_left(options)
+    found = search(session, options=left)
+    status = "interrupted" if free.status == "interrupted" else found.status
+    found = replace(found, status=status, n_solves=found.n_solves + free.n_solves)
+    return WithinLimits(free, found)
 
 
 def solve_metric_path(

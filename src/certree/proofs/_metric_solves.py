@@ -239,10 +239,15 @@ class WeightedSolves(Spending):
         matrix = np.array([[0, weights[0]], [weights[1], 0]], dtype=np.int64)
         result = self.session.solve(matrix, options, self.watch if self.callback else None)
         work = result.history[-1][1] if result.history else 0
-        self.account(result.status, result.counters, work, is_part=part is not None)
-        self.is_proven = result.status == "optimal"
-        if max_depth is None and (part is None or result.lower_bound > 0):
-            self.cuts.append(Cut(*weights, result.lower_bound, max_splits))
+        status, lower = result.status, result.lower_bound
+        if status == "infeasible":
+            # No tree of this size keeps the limits, so that none is at any of the points.
+            most = weights[0] * self.rows.negatives + weights[1] * self.rows.positives
+            status, lower = "optimal", most + weights[2] * self.max_splits + 1
+        self.account(status, result.counters, work, is_part=part is not None)
+        self.is_proven = status == "optimal"
+        if max_depth is None and (part is None or lower > 0):
+            self.cuts.append(Cut(*weights, lower, max_splits))
         return self.rows.found(result.nodes) if len(result.nodes) else None
 
     def solve_path(self, weights: tuple[int, int]) -> list[Found]:

@@ -42,6 +42,12 @@ class Answer:
     history: History = field(default=())
 
     @classmethod
+    def without_tree(cls, result: engine.Result) -> Answer:
+        """Return the result of a search that found no tree; its bound is in other units."""
+        seconds, counters = result.seconds, dict(result.counters)
+        return cls(result.status, None, 0, result.nodes, seconds, counters)
+
+    @classmethod
     def of(cls, result: engine.Result | LimitedResult, scale: Scale) -> Answer:
         """Return the result of a search in units of cost."""
         upper = result.upper_bound

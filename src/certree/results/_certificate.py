@@ -365,7 +365,7 @@ class Certificate(Record):
         errors = self._errors(self.leaf_cost)
         if self.task == "front":
             errors = f"{show(self.leaf_cost)} false negatives"
-        elif not self.counts_errors:
+        elif not self.counts_errors and self.task != "cost":
             value = exact(1 - Fraction(self.leaf_cost))
             errors = f"1 - {show(value)}" if value >= 0 else f"1 - ({show(value)})"
         if self.complexity == 0 or self.split_penalty == 0:

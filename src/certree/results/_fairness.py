@@ -180,6 +180,23 @@ class FairnessCertificate(Certificate):
             limits.append(f"{' and '.join(names)} of groups at most {show(most)} apart")
         return limits
 
+    @property
+    def counts_errors(self) -> bool:
+        """Whether the cost is weighted errors, and not that of a cost matrix or a metric."""
+        return self.task != "cost" and super().counts_errors
+
+    def _name(self) -> str:
+        return "mean cost" if self.task == "cost" else super()._name()
+
+    def _proven_and_found(self) -> tuple[str, str]:
+        if self.task != "cost":
+            return super()._proven_and_found()
+        found = f"costs {show(self.cost)}, at most {self.gap_text()} more than the best"
+        return f"costs less than {show(self.lower_bound)}", found
+
+    def _errors(self, number: Exact) -> str:
+        return f"{show(number)} in the leaves" if self.task == "cost" else super()._errors(number)
+
     def _facts(self) -> list[tuple[str, str]]:
         facts = super()._facts()
         if self.weight_quantum is not None and self.constraint is not None:

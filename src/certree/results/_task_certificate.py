@@ -96,6 +96,9 @@ class TaskCertificate(Certificate):
         return _short(self.gap)
 
     def _proven_and_found(self) -> tuple[str, str]:
+        if self.positives is not None:
+            # A metric, within limits.
+            return super()._proven_and_found()
         less, here = _VERBS.get(self.task if self.complexity == 0 else "", _VERBS["cost"])
         found = here.format(_short(self.cost))
         proven = less.format(_short(self.lower_bound))
@@ -119,6 +122,8 @@ class TaskCertificate(Certificate):
         return " for prices of tests"
 
     def _breakdown(self) -> str:
+        if self.positives is not None:
+            return super()._breakdown()
         leaves = f"{_short(self.leaf_cost)} {_LEAVES.get(self.task, 'in the leaves')}"
         if self.test_cost:
             leaves += f" + {_short(self.test_cost)} for tests"

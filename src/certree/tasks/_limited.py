@@ -14,6 +14,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -67,25 +68,56 @@ class LimitedOnRows:
 
     def values(self) -> NDArray[np.int64]:
         """Return what rows add by label: the objectives' costs, then the digits of the limits."""
-        parts = [problem.statistics[:, :, None] for problem in self.problems]
+        return self.values_beside([problem.statistics[:, :, None] for problem in self.problems])
+
+    def values_beside(self, own: Sequence[NDArray[np.int64]]) -> NDArray[np.int64]:
+        """Return what rows add by label: sums of one's own, then the digits of the limits."""
+        parts = [*own]
         for limit in self.limits:
             parts += [limit.amounts.leading[:, :, None], limit.amounts.finer]
         return np.ascontiguousarray(np.concatenate(parts, axis=2), dtype=np.int64)
 
     def planes(self, error_scale: int, split_penalty: int) -> Planes:
         """Return the objectives and limits of the search as planes."""
-        n_objectives = len(self.problems)
-        width = n_objectives + sum(1 + limit.amounts.n_finer for limit in self.limits) + 1
-        lines = np.zeros((n_objectives, width), dtype=np.int64)
-        lines[0, 0], lines[0, -1] = error_scale, split_penalty
-        for k in range(1, n_objectives):
-            lines[k, k] = 1
+        objectives = np.eye(len(self.problems), dtype=np.int64)
+        objectives[0, 0] = error_scale
+        return self.planes_beside(objectives, split_penalty)
+
+    def planes_beside(self, objectives: NDArray[np.int64], split_penalty: int = 0) -> Planes:
+        """Return objectives over sums of one's own, and the limits beside them, as planes."""
+        n_objectives, place = objectives.shape
+        n_digits = sum(1 + limit.amounts.n_finer for limit in self.limits)
+        lines = np.zeros((n_objectives, place + n_digits + 1), dtype=np.int64)
+        lines[:, :place], lines[0, -1] = objectives, split_penalty
         planes = Planes([*lines], [], [], [], [])
-        place = n_objectives
         for j, limit in enumerate(self.limits):
             planes.add(j, limit, place)
             place += 1 + limit.amounts.n_finer
         return planes
+
+    def totals(self, labels: NDArray[np.int32]) -> list[Fraction]:
+        """Return the total of each limit, in the user's terms, if rows have these labels."""
+        return [limit.amounts.total(labels) * limit.unit for limit in self.limits]
+
+    def needed(self, labels: NDArray[Any]) -> tuple[tuple[str, int], ...]:
+        """Return the labels that need rows in their leaves, and how many."""
+        if self.label_min is None:
+            return ()
+        each = zip(labels.tolist(), self.label_min.tolist(), strict=True)
+        return tuple((str(label), number) for label, number in each if number > 0)
+
+
+def limits_on(
+    limits: Sequence[Limit],
+    minimum: LeafMinimum | None,
+    labels: NDArray[Any],
+    rows: Rows,
+    problems: tuple[LabelProblem, ...] = (),
+) -> LimitedOnRows:
+    """Return limits on certain rows, in integers, beside objectives on these."""
+    counts, needed = (None, None) if minimum is None else minimum.on(labels, rows)
+    on_rows = tuple(limit.on(labels, rows) for limit in limits)
+    return LimitedOnRows(problems, on_rows, counts, needed)
 
 
 @dataclass
@@ -164,9 +196,7 @@ class _Composed(Composable, ABC):
                     "the objectives of a front must have the same labels, got "
                     f"{labels.tolist()} and {problem.labels.tolist()}."
                 )
-        limits = tuple(limit.on(labels, rows) for limit in self.limits)
-        counts, needed = (None, None) if self.minimum is None else self.minimum.on(labels, rows)
-        return LimitedOnRows(problems, limits, counts, needed)
+        return limits_on(self.limits, self.minimum, labels, rows, problems)
 
     def labels(self, y: Any, n_rows: int) -> NDArray[Any]:
         """Return the labels to choose from."""

@@ -197,6 +197,20 @@ class Data:
     """Place of the class of each row among those of the model, where rows have one."""
     slack: Exact = 0
     """How far sums of weights may be off, where weights were rounded as float64."""
+    prices: Sequence[Sequence[Exact]] | None = None
+    """What labels cost rows of each class, in place of one for every error."""
+
+    @property
+    def dearest(self) -> Fraction:
+        """The most that a label costs, for a weight of one."""
+        return Fraction(1 if self.prices is None else max(max(line) for line in self.prices))
+
+    def lost(self, row: int, label: int) -> Exact:
+        """Return what a label costs a row: its weight, if it is wrong, or by a cost matrix."""
+        of_class = self.classes[row]
+        if self.prices is None:
+            return self.weights[row] if of_class != label else 0
+        return self.weights[row] * self.prices[of_class][label]
 
     @cached_property
     def rows(self) -> Sequence[int]:

@@ -17,7 +17,7 @@ from certree.exceptions import CertificateError
 
 from ._audit import Audit, Checked, Data, GivenRows, PlainTree, Walk, check_size
 from ._candidates import outcome_of, plain_test
-from ._errors import check_cost, check_counts
+from ._errors import check_cost, check_counts, read_prices
 from ._fair_audit import Fair, _check_constraint, _check_pairs, _check_rates
 from ._fair_groups import rates_to_compare
 from ._force import Charges
@@ -198,13 +198,14 @@ def _check_classes(
     certificate, labels = audit.certificate, model.classes_.tolist()
     _check_target(cells)
     metric = metric_of(audit.parameters["objective"])
-    check_parameters(audit, metric.name)
+    has_prices = audit.parameters.get("cost_matrix") is not None
+    check_parameters(audit, "cost" if has_prices else metric.name)
     data = with_classes(data, [cell.label for cell in cells], labels)
     if certificate.weight_quantum is not None:
         raise ValueError("Weights that were rounded cannot be verified by sums; pass the rows.")
     used = _stated_class_weights(audit, wanted_class_weights(audit.parameters, data, labels))
     weights = {row: exact(weight * used[data.classes[row]]) for row, weight in data.weights.items()}
-    data = replace(data, weights=weights)
+    data = replace(data, weights=weights, prices=read_prices(audit.parameters))
     audit.compare("total weight", certificate.total_weight, exact(data.total()))
     is_fair = type(certificate).__name__ == "FairnessCertificate"
     check_counts(audit, data, walk, any_label=is_fair or not metric.counts_errors)

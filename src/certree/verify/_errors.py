@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from fractions import Fraction
+from itertools import chain
 from typing import Any
+
+import numpy as np
 
 from ._audit import (
     Audit,
@@ -24,7 +28,7 @@ from ._force import TreeSizes, label_points, least_cost
 from ._front_audit import check_front, check_whole_front
 from ._metric_audit import Objective, all_tests, check_metric_cost, check_metric_optimum, metric_of
 from ._path_audit import check_path, check_whole_path
-from ._plain_numbers import Exact, common_unit, exact, is_close, show, text
+from ._plain_numbers import Exact, common_unit, exact, is_close, read, show, text
 from ._stated_weights import (
     are_short,
     check_penalty,
@@ -117,11 +121,15 @@ def read_classes(
         room = room_for_area(plain, audit, metric.max_fpr)
     else:
         room = room_for_metric(plain, audit, reserve)
+    plain = replace(plain, prices=read_prices(audit.parameters))
+    if plain.prices is not None:
+        room = int(room / max(plain.dearest / common_unit(chain(*plain.prices)), Fraction(1)))
     exactly = are_short(plain.weights, cost_range(plain.n_rows, certificate))
     plain = with_candidates(audit, plain, encoder, exactly, **more)
     audit.compare("number of rows", certificate.n_rows, len(plain.rows))
     data = weighted_by_class(audit, plain, labels, room)
     audit.compare_within("total weight", certificate.total_weight, data.total(), data.slack)
+    data = replace(data, slack=data.slack * plain.dearest)
     _check_penalty(audit, data, metric, room)
     if reserve == 1:
         check_n_tests(audit, data)
@@ -129,11 +137,21 @@ def read_classes(
     return data
 
 
+def read_prices(parameters: Mapping[str, Any]) -> list[list[Fraction]] | None:
+    """Return the cost matrix of a fair tree, if there is one."""
+    matrix = parameters.get("cost_matrix")
+    if matrix is None:
+        return None
+    return [[read(n, "cost_matrix") for n in line] for line in np.asarray(matrix).tolist()]
+
+
 def _check_penalty(audit: Audit, data: Data, metric: Any, room: int) -> None:
     if metric is None or metric.counts_errors:
         # The search counts in the unit of rounding, also if rounded weights have more in common.
         quantum = audit.certificate.weight_quantum
         unit = common_unit(data.weights.values()) if quantum is None else quantum
+        if data.prices is not None:
+            unit *= common_unit(chain(*data.prices))
         check_penalty(audit, data.total(), unit, room)
     elif metric.max_fpr is None:
         check_penalty(audit, Fraction(1), 0, 1)
@@ -187,14 +205,9 @@ def check_own_size(audit: Audit, walk: Walk) -> None:
 
 
 def errors_of(data: Data, walk: Walk) -> Exact:
-    """Return the weight of the rows that a tree gets wrong."""
+    """Return the weight of the rows that a tree gets wrong, or what its labels cost."""
     label = walk.tree.label
-    return sum(
-        data.weights[row]
-        for leaf in walk.leaves
-        for row in walk.rows[leaf]
-        if data.classes[row] != label[leaf]
-    )
+    return sum(data.lost(row, label[leaf]) for leaf in walk.leaves for row in walk.rows[leaf])
 
 
 def check_cost(audit: Audit, data: Data, walk: Walk) -> Exact:
@@ -208,7 +221,8 @@ def check_cost(audit: Audit, data: Data, walk: Walk) -> Exact:
     audit.compare_within("cost", certificate.cost, cost, data.slack)
     parts = certificate.leaf_cost + n_paid * certificate.split_penalty
     audit.compare("sum of errors and penalty", parts, certificate.cost)
-    objective = float(1 - cost / data.total())
+    mean = cost / data.total()
+    objective = float(1 - mean if data.prices is None else mean)
     if not is_close(certificate.objective, objective):
         audit.compare("objective", certificate.objective, objective)
     check_no_confusion(audit)
@@ -218,13 +232,7 @@ def check_cost(audit: Audit, data: Data, walk: Walk) -> Exact:
 
 def error_amounts(data: Data, n_classes: int) -> list[list[tuple[Fraction]]]:
     """Return what each label costs each row."""
-    return [
-        [
-            (Fraction(data.weights[row] if data.classes[row] != label else 0),)
-            for label in range(n_classes)
-        ]
-        for row in data.rows
-    ]
+    return [[(Fraction(data.lost(row, label)),) for label in range(n_classes)] for row in data.rows]
 
 
 def _cost_of_leaf(

@@ -114,7 +114,7 @@ def set_up(model: Any, given: GivenRows) -> tuple[Fair, Walk | None]:
     metric = metric_of(parameters["objective"])
     tree = getattr(model, "tree_", None)
     is_found = has_tree(certificate, tree)
-    check_parameters(audit, metric.name)
+    check_parameters(audit, metric.name if parameters["cost_matrix"] is None else "cost")
     if metric.counts_errors or not is_found:
         check_no_confusion(audit)
     _check_constraint(audit)
@@ -295,8 +295,7 @@ def _single_leaves(fair: Fair) -> list[FairPoint]:
     paid = certificate.split_penalty if certificate.complexity_per == "leaf" else 0
     points: list[FairPoint] = []
     for label in range(len(fair.labels)):
-        wrong = [row for row in data.rows if data.classes[row] != label]
-        errors = sum(data.weights[row] for row in wrong)
+        errors = sum(data.lost(row, label) for row in data.rows)
         own: Sequence[Any] = (errors + paid,)
         if not fair.metric.counts_errors:
             says_yes = label == positive_class(fair.audit, fair.labels)

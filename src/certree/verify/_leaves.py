@@ -465,6 +465,14 @@ def _of_policy(estimator: Any, data: Data, given: GivenRows) -> Leaves:
     return rewards(data, given.y, stated, bool(estimator.maximise))
 
 
+def _of_errors(estimator: Any, data: Data, given: GivenRows) -> Leaves:
+    """Return leaves that count errors; by classes of equal weight for balanced accuracy."""
+    if np.ndim(given.y) > 1:
+        return error_outputs(data, given.y, None, estimator.output_weights)
+    is_balanced = str(estimator.objective).lower() == "balanced_accuracy"
+    return errors(data, given.y, "balanced" if is_balanced else estimator.class_weight)
+
+
 def _of_costs(estimator: Any, data: Data, given: GivenRows) -> Leaves:
     classes, matrix = estimator.classes, estimator.cost_matrix
     if given.costs is not None:
@@ -527,9 +535,7 @@ def _of_clusters(estimator: Any, data: Data, given: GivenRows) -> Leaves:
 ESTIMATORS = {
     "LinearTreeRegressor": _of_models,
     "OptimalTreeClusterer": _of_clusters,
-    "OptimalTreeClassifier": lambda estimator, data, given: error_outputs(
-        data, given.y, None, estimator.output_weights
-    ),
+    "OptimalTreeClassifier": _of_errors,
     "OptimalTreeRegressor": _of_regressor,
     "OrdinalTreeClassifier": lambda estimator, data, given: rank_distances(
         data, given.y, estimator.order

@@ -8,6 +8,7 @@ must all single leaves; the bounds that follow are recomputed, and `_limits_forc
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from fractions import Fraction
 from itertools import pairwise, permutations
 from math import ceil, floor
@@ -27,16 +28,25 @@ from ._audit import (
     walk_down,
     with_candidates,
 )
+from ._errors import check_counts, check_own_size, read_classes
 from ._leaf_costs import Leaves
 from ._leaves import leaves_of_estimator, leaves_of_task, read_charges
-from ._limits_force import check_by_force, check_single_leaves, check_whole_front
+from ._limits_force import (
+    check_by_force,
+    check_metric_by_force,
+    check_single_leaves,
+    check_whole_front,
+    errors_by_kind,
+)
 from ._limits_read import Asked, Cut, LimitedTask, Total, read_asked, roundings, slack_of
-from ._plain_numbers import exact, read, show, text
+from ._metric_audit import Objective, check_metric_cost, metric_of
+from ._plain_numbers import Exact, exact, read, show, text
 from ._rounding_rules import allowed_for_labels
 from ._stated_weights import are_short, check_quantum, cost_range
 from ._story import (
     check_bounds,
     check_no_confusion,
+    check_parameters,
     check_searched,
     check_without_tree,
     has_tree,
@@ -48,6 +58,9 @@ def check_limited(model: Any, given: GivenRows) -> Checked:
     """Check an estimator or a solution within limits, with or without a tree."""
     estimator, certificate, tree = unpack(model)
     audit = Audit(certificate, estimator.get_params(deep=False))
+    metric = metric_of(audit.parameters.get("objective", "accuracy"))
+    if not metric.counts_errors:
+        return _check_metric(model, audit, metric, given)
     data = read_rows(given.X, given.sample_weight)
     task = task_of(estimator, given)
     if task is None:
@@ -78,6 +91,47 @@ def check_limited(model: Any, given: GivenRows) -> Checked:
         check_by_force(problem)
         audit.raise_if_different()
     return Checked(audit, None if cost is None else exact(cost), len(data.rows))
+
+
+def _check_metric(model: Any, audit: Audit, metric: Objective, given: GivenRows) -> Checked:
+    """Check a classifier of a metric within limits, with or without a tree."""
+    certificate, labels = audit.certificate, model.classes_.tolist()
+    tree = getattr(model, "tree_", None)
+    is_found = has_tree(certificate, tree)
+    check_parameters(audit, metric.name)
+    data = read_classes(audit, given, labels, model.encoder_, metric, reserve=2**8)
+    check_n_tests(audit, data)
+    # Totals are by the weights of rows alone.
+    weights = read_rows(given.X, given.sample_weight).weights
+    rows = replace(data, weights={row: weights[row] for row in data.rows}, slack=0)
+    asked = read_asked(model, rows, labels)
+    errors = errors_by_kind(audit, data, labels)
+    problem = LimitedTask(audit, rows, errors, asked.totals, asked.minimum)
+    _check_stated_limits(problem)
+    for name, nothing in (("cuts", ()), ("dual bound", None), ("price of tests", 0), ("unit", 1)):
+        field = {"dual bound": "dual_bound", "price of tests": "test_cost"}.get(name, name)
+        audit.compare(name, getattr(certificate, field), nothing)
+    cost: Exact | None = None
+    if is_found:
+        walk = walk_down(audit, data, tree)
+        audit.done("the leaf of every row, by tests that are candidates")
+        check_counts(audit, data, walk, any_label=True)
+        check_own_size(audit, walk)
+        _check_leaves(problem, walk, "tree")
+        _check_totals(problem, walk, certificate.limits, "tree")
+        audit.compare("proof that there is no tree", certificate.proof, "")
+        audit.done("totals of all limits, in exact arithmetic, and that they are kept")
+        cost = check_metric_cost(audit, data, walk, metric, labels)
+        check_bounds(audit)
+        check_predictions(audit, model.predict, given.X, walk)
+    else:
+        check_no_confusion(audit)
+        _check_no_tree(problem)
+    audit.raise_if_different()
+    if given.exhaustive:
+        check_metric_by_force(problem, metric)
+        audit.raise_if_different()
+    return Checked(audit, cost, len(data.rows))
 
 
 def check_task_front(front: Any, given: GivenRows) -> Checked:

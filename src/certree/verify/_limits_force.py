@@ -7,14 +7,26 @@ from fractions import Fraction
 from operator import le
 from typing import Any
 
-from ._force import TreeSizes, label_points
+from ._audit import Audit, Data
+from ._force import Point, TreeSizes, different, label_points, nondominated
+from ._formulas import is_value
+from ._leaf_costs import Leaves
+from ._leaves import label_leaves
 from ._limits_read import LimitedTask, Total, roundings, slack_of
-from ._metric_audit import all_tests
+from ._metric_audit import Objective, all_tests, exceeds, positive_class
 from ._plain_numbers import exact, show, text
 
 
 def _points(problem: LimitedTask) -> tuple[list[tuple[Fraction, ...]], list[tuple[int, int]]]:
     """Return costs and signed totals of all trees, and which limit and sign each total has."""
+    found, signs = _all_points(problem, problem.penalty)
+    return [(point[0] + problem.first, *point[1:-1]) for point in found], signs
+
+
+def _all_points(
+    problem: LimitedTask, per_split: Fraction, keep: Any = None
+) -> tuple[list[Point], list[tuple[int, int]]]:
+    """Return the same with numbers of splits, and another penalty for the first cost."""
     data, certificate = problem.data, problem.audit.certificate
     signs = [
         (j, sign)
@@ -43,13 +55,59 @@ def _points(problem: LimitedTask) -> tuple[list[tuple[Fraction, ...]], list[tupl
     found = label_points(
         all_tests(data),
         amounts,
-        [problem.penalty, *[Fraction(0)] * n_others],
+        [per_split, *[Fraction(0)] * n_others],
         TreeSizes.of(certificate),
+        keep,
         is_allowed=None if problem.minimum is None else is_allowed,
         charges=problem.charges,
         weights=[Fraction(data.weights[row]) for row in data.rows],
     )
-    return [(point[0] + problem.first, *point[1:-1]) for point in found], signs
+    return found, signs
+
+
+def errors_by_kind(audit: Audit, data: Data, labels: Sequence[Any]) -> list[Leaves]:
+    """Return false positives and false negatives as two objectives over the labels."""
+    positive = positive_class(audit, labels)
+    each = []
+    for kind in (False, True):
+        amounts = {
+            row: [
+                Fraction((data.classes[row] == positive) is kind and label != data.classes[row])
+                for label in range(len(labels))
+            ]
+            for row in data.rows
+        }
+        each.append(label_leaves(audit.certificate.task, data, list(labels), amounts))
+    return each
+
+
+def check_metric_by_force(problem: LimitedTask, metric: Objective) -> None:
+    """Prove the best metric within the limits, or that no tree keeps them, by trying all trees."""
+    audit, certificate = problem.audit, problem.audit.certificate
+    points, signs = _all_points(problem, Fraction(0), different if metric.is_own else nondominated)
+    # A single leaf is wrong about all rows of the other class.
+    negatives, positives = (
+        max(leaves.of(problem.data.rows, label) for label in problem.labels)
+        for leaves in problem.leaves
+    )
+    kept = [
+        (
+            metric.value(point[0], point[1], positives, negatives),
+            problem.penalty * point[-1] + problem.first,
+        )
+        for point in points
+        if _within(point[2:-1], signs, problem.totals)
+    ]
+    if certificate.cost is None:
+        if kept and certificate.status == "infeasible":
+            audit.differ("a tree keeps to all limits")
+        audit.done("that no tree keeps to all limits, by trying all trees")
+        return
+    level = 1 - Fraction(certificate.cost)
+    above = any(exceeds(v, 1 - Fraction(certificate.lower_bound) + paid) for v, paid in kept)
+    if above or not any(is_value(level + p, v) or exceeds(v, level + p) for v, p in kept):
+        audit.differ(f"optimum: the best {metric.name} within limits is outside of the bounds")
+    audit.done(f"best {metric.name} within limits, by trying all trees")
 
 
 def _within(

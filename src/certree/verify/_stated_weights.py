@@ -229,8 +229,8 @@ def _check_change(
     certificate = audit.certificate
     change = sum((abs(Fraction(used[row]) - given[row]) for row in given), Fraction(0))
     most = change * Fraction(102, 100) + sum(given.values()) * _FLOATS
-    if not change <= certificate.rounding <= most:
-        audit.compare("rounding of weights", certificate.rounding, change)
+    if not change <= certificate.rounding / data.dearest <= most:
+        audit.compare("rounding of weights", certificate.rounding, change * data.dearest)
     if certificate.status != "optimal":
         return
     if certificate.positives is not None:
