@@ -341,13 +341,12 @@ def _class_noise(largest_log: Callable[[NDArray[np.float64]], float]) -> Noise:
     def noise(
         table: NDArray[np.float64], weights: NDArray[np.float64], errors: NDArray[np.float64]
     ) -> float:
-        terms = 2 * float(weights.sum()) * (1 + largest_log(weights))
         n_classes = int(table.any(axis=0).sum())
         # Rows of one class cost nothing, whatever their weights are rounded to.
-        moved = float(errors.max()) if n_classes > 1 else 0.0
+        moved = float(errors.sum()) if n_classes > 1 else 0.0
         # A change of one sum, or of all of them, counts by no more than the logarithm and two.
-        share = (table.shape[1] + 8) * _EPSILON + (table.shape[1] + 1) * moved
-        return float(share * terms)
+        share = (table.shape[1] + 8) * _EPSILON * float(weights.sum()) + 2 * moved
+        return float(2 * share * (1 + largest_log(weights)))
 
     return noise
 
@@ -362,34 +361,24 @@ def _rate_noise(
     """Return how far ``2 * (own - E * log(E / L))`` is off, summed over the parts of a partition.
 
     L is the time times the `common` rate. With r the largest ``|log(E / L)|`` of a part, the terms
-    are at most ``|own| + E (1 + r)``, and float64 is off by a few epsilon of that. A change of E by
-    d changes ``E * log(E / L)`` by at most ``d * (r + 2)``, one of L by the share s changes it by
-    at most ``2 * s * E`` if s < 1/2. With an error of one per weight W, ``s * E`` is ``W * E / L``,
-    which is at most ``(a * E**2 + W**2 / a) / (2 * L)`` for any a. The squares over L add up to no
-    more in the parts than in single rows, and the best a gives the root of their product.
+    are at most ``|own| + E (1 + r)``, and float64 is off by a few epsilon of that. E and L are
+    rounded up. A change of E by d changes ``E * log(E / L)`` by at most ``d * (r + 1)``, one of L
+    by d changes it by ``E * log(1 + d / L)``, at most ``E * d / L``, which is at most
+    ``(a * E**2 + d**2 / a) / (2 * L)`` for any a. The squares over L add up to no more in the parts
+    than in single rows, and the best a gives the root of their product.
     """
     counts, lengths, own = table.T
-    share = float(errors[1] / lengths.min())
-    if share >= 0.5:
-        raise ValueError(
-            f"exposures or times from {lengths.min().item()!r} to {lengths.max().item()!r}, times "
-            f"weights from {weights.min().item():.3g} to {weights.max().item():.3g}, are too far "
-            "apart to be summed in 64 bits; give those of a smaller range."
-        )
     if not counts.any():
         return 0.0
-    events = float(weights @ counts)
-    least = float((weights * counts)[counts > 0].min())
-    if errors[0]:
-        least = min(least, float(errors[0] * weights.min()))
-    most_rate = 4 * float((counts / lengths).max() + errors[0] / lengths.min()) / common
-    least_rate = least / (2 * float(weights @ lengths)) / common
+    events, times = weights * counts, weights * lengths
+    more, longer, own_off = errors.T
+    most_rate = float(((events + more) / times).max()) / common
+    least_rate = float(events[counts > 0].min() / (times + longer).sum()) / common
     log = max(abs(np.log(most_rate)), abs(np.log(least_rate)))
-    terms = float(weights @ np.abs(own)) + events * (1 + log)
-    weight = float(weights.sum())
-    per_time = weights / lengths
-    moved = math.sqrt(float(per_time @ counts**2)) * math.sqrt(float(per_time.sum()))
-    rounded = errors[2] * weight + errors[0] * weight * (log + 2) + 2 * errors[1] * moved
+    terms = float(weights @ np.abs(own)) + float(events.sum()) * (1 + log)
+    by_time = math.sqrt(float(((events + more) ** 2 / times).sum()))
+    by_time *= math.sqrt(float((longer**2 / times).sum()))
+    rounded = float(own_off.sum()) + float(more.sum()) * (log + 1) + by_time
     return float(2.01 * (8 * _EPSILON * terms + rounded))
 
 

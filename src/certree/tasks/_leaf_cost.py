@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from fractions import Fraction
 from typing import Any, ClassVar
@@ -26,8 +27,8 @@ Cost = Callable[[NDArray[Any]], Any]
 """From sums (n_leaves, n_statistics) to costs (n_leaves,), or costs and predictions."""
 
 Noise = Callable[[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]], float]
-"""From statistics, weights, and the most that each column is off per unit of weight, to the most
-that the costs of the parts of any partition are off together: by float64 and by these errors."""
+"""From statistics, weights, and the most that each weighted statistic is off, to the most that the
+costs of the parts of any partition are off together: by float64 and by these errors."""
 
 
 class FunctionProblem(LeafProblem):
@@ -39,12 +40,15 @@ class FunctionProblem(LeafProblem):
 
     kind: ClassVar[str] = "callback"
 
+    rounded_up: ClassVar[int] = 0
+    """So many of the first statistics, none of them negative, are rounded up."""
+
     def __init__(self, task: LeafCost, rows: Rows) -> None:
         self.task = task
         given = task.table(rows.n_rows)
         table = check_numbers(given, "statistics", (rows.n_rows, None), exactly=True)
         self.is_integer = given.dtype.kind in "iub"
-        self.statistics, self.quanta, errors = _scaled(rows.select(table), rows)
+        self.statistics, self.quanta, errors = _scaled(rows.select(table), rows, self.rounded_up)
         # The search rounds real weights; the predictions of leaves use them unrounded.
         self.floats = None if rows.given is None else rows.select(table) * rows.given[:, None]
         rows.check_range()
@@ -124,7 +128,15 @@ class FunctionProblem(LeafProblem):
         """Return how far costs are off in all, where the task knows that."""
         if task.noise is None:
             return Fraction(0)
-        return round_up(Fraction(task.noise(table, rows.floats, errors)))
+        with np.errstate(all="ignore"):
+            noise = task.noise(table, rows.floats, errors)
+        if not math.isfinite(noise):
+            low, high = rows.floats.min().item(), rows.floats.max().item()
+            raise ValueError(
+                f"sample_weight, from {low:.3g} to {high:.3g}, times the numbers of rows leaves "
+                "the range of float64; leave out rows that hardly count."
+            )
+        return round_up(Fraction(noise))
 
     def _least_cost(self) -> float:
         """Return the number below which a cost is negative and not noise of float64 around 0."""
@@ -244,6 +256,9 @@ class RateProblem(FunctionProblem):
     """
 
     kind: ClassVar[str] = "rates"
+
+    # A row with an event or a time has at least a unit of it, so that no rate has lost its sign.
+    rounded_up: ClassVar[int] = 2
 
     def __init__(self, task: LeafCost, rows: Rows) -> None:
         assert task.centred is not None
@@ -450,27 +465,39 @@ def _read_laws(bounds: Laws | str | None) -> Laws:
 
 
 def _scaled(
-    table: NDArray[np.float64], rows: Rows
+    table: NDArray[np.float64], rows: Rows, n_up: int
 ) -> tuple[NDArray[np.int64], list[Fraction], NDArray[np.float64]]:
     """Return weighted statistics as integers, what one unit of each column stands for, and errors.
 
-    The errors are the most that an entry of a column is off by rounding, per unit of weight.
+    The errors are the most that each weighted statistic is off by rounding. The first `n_up`
+    columns are rounded up.
     """
     columns, quanta, errors = [], [], []
     weighed, weights = rows.weigh(table)
     # Weights that are multiples of a large number need no more digits than others.
     common = int(np.gcd.reduce(weights))
-    weights = weights // common
-    lightest = 1.0 if rows.given is None else float(rows.given.min()) / float(rows.quantum)
-    for column in weighed.T:
+    weights, unit = weights // common, rows.quantum * common
+    for number, column in enumerate(weighed.T):
         total = float(np.abs(column) @ weights)
         fixed = fixed_point(column, total, _MOST_SUM, binary=True)
-        columns.append(fixed.values * weights)
-        quanta.append(fixed.quantum * rows.quantum * common)
-        errors.append(float(fixed.error + rows.noise(column)) / lightest)
+        values, error = fixed.values, fixed.error
+        if fixed.error and number < n_up:
+            values, error = _rounded_up(column, fixed.quantum), fixed.quantum
+        columns.append(values * weights)
+        quanta.append(fixed.quantum * unit)
+        off = np.where(column != 0, weights * to_float(error * unit), 0.0)
+        if rows.given is not None:
+            off += np.abs(column) * (to_float(unit) * 2.0**-49)
+        errors.append(off)
     if not columns:
         raise ValueError("statistics must have at least one column, got none.")
-    return np.stack(columns, axis=1), quanta, np.array(errors)
+    return np.stack(columns, axis=1), quanta, np.stack(errors, axis=1)
+
+
+def _rounded_up(column: NDArray[np.float64], quantum: Fraction) -> NDArray[np.int64]:
+    """Return how many quanta, of a power of two, are at least the products that a column holds."""
+    bits = quantum.denominator.bit_length() - quantum.numerator.bit_length()
+    return np.ceil(np.ldexp(column, bits) * (1 + 2.0**-50)).astype(np.int64)
 
 
 def _power_of_ten(largest: float, most: int) -> Fraction:

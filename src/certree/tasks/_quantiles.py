@@ -3,24 +3,33 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
+from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from certree.numbers._exact import read_fraction
-from certree.numbers._fixed_point import check_numbers, fixed_point, round_up
+from certree.numbers._fixed_point import (
+    FixedPoint,
+    check_numbers,
+    exact_decimals,
+    finest,
+    round_up,
+)
 from certree.numbers._fractions import shown, to_float
 from certree.tree._nodes import Nodes
 
 from ._task import Laws, LeafCosts, LeafProblem, Rows, Sums, Task
 
-# The core adds up losses in doubles, and needs room for two of them.
-_MOST_LOSS = 2**50
+# The core adds up losses in doubles, and needs room for two of them, with their signs.
+_MOST_LOSS = 2**51 - 1
 
-# Weights that have to be rounded keep this total, so that targets keep about as many digits.
-_MOST_WEIGHT = 2**24
+# Sums of float64 here are off by far less than this share of them.
+_LITTLE = 2.0**-20
 
 # The denominator of a quantile takes room from the digits of targets.
 _FINEST_QUANTILE = 10**6
@@ -48,29 +57,11 @@ class QuantileProblem(LeafProblem):
     def __init__(self, target: NDArray[np.float64], rows: Rows, slopes: Slopes) -> None:
         above, below, self.share = slopes
         self.target, self.above, self.below, self.rows = target, above, below, rows
-        weights, quantum, lost_weight = _whole_weights(rows, above + below)
-        if target.min() == target.max():
-            target = np.zeros_like(target)
-        middle = float(target.min() / 2 + target.max() / 2)
-        spread = float(max(target.max() - middle, middle - target.min()))
-        most = min(_MOST_LOSS, rows.budget)
-        total = 2.0 * (above + below) * float(weights.sum()) * spread
-        fixed = fixed_point(target, total, most)
-        lost = fixed.error
-        if fixed.error:
-            # Digits that all targets share are not needed.
-            fixed = fixed_point(target - middle, total, most)
-            lost = fixed.error + Fraction(float(np.abs(target).max())) / 2**51
-        values = fixed.values - fixed.values.min()
-        common = max(int(np.gcd.reduce(values)), 1)
-        self.statistics = np.stack([weights, values // common], axis=1)
-        self.unit = fixed.quantum * common * quantum * self.share
+        found = _Given.read(target, rows, slopes).scaled(min(_MOST_LOSS, rows.budget))
+        self.statistics = np.stack([found.weights, found.values], axis=1)
+        self.unit = found.unit
+        self.rounding = found.rounding
         self.constant = Fraction(0)
-        dearest = max(above, below) * self.share
-        total_weight = int(weights.sum()) * quantum
-        self.rounding = round_up(
-            dearest * (lost * total_weight + lost_weight * Fraction(2 * spread))
-        )
         self.order = np.argsort(target, kind="stable")
         whole = self._loss(np.arange(len(target)))[1]
         self.largest = max(whole, 1)
@@ -137,23 +128,163 @@ class QuantileProblem(LeafProblem):
         return float(1 - cost / self.whole) if self.whole else 1.0
 
 
-def _whole_weights(rows: Rows, slopes: int) -> tuple[NDArray[np.int64], Fraction, Fraction]:
-    """Return integer weights, what a unit stands for, and how far all are off together."""
-    weights, quantum = rows.weights, rows.quantum
-    common = int(np.gcd.reduce(weights))
-    weights, quantum = weights // common, quantum * common
-    lost = Fraction(0)
-    errors = rows.weight_errors
-    if errors is not None:
-        lost = Fraction(math.fsum(errors)) * (1 + Fraction(1, 2**40))
-    total = int(weights.sum())
-    if total * slopes <= max(_MOST_LOSS // _MOST_WEIGHT, _MOST_WEIGHT):
-        return weights, quantum, lost
-    # Few digits are left for targets, so weights keep only some of theirs.
-    step = Fraction(total * slopes, max(_MOST_WEIGHT, 4 * slopes * len(weights)))
-    rounded = np.array([max(round(int(w) / step), 1) for w in weights.tolist()], dtype=np.int64)
-    moved = sum(abs(int(r) * step - int(w)) for r, w in zip(rounded, weights.tolist(), strict=True))
-    return rounded, quantum * step, lost + moved * quantum
+class _Scaled(NamedTuple):
+    """Weights and targets as integers, what a unit of loss costs, and what rounding hides."""
+
+    weights: NDArray[np.int64]
+    values: NDArray[np.int64]
+    unit: Fraction
+    rounding: Fraction
+
+
+class _Weights(NamedTuple):
+    """Integer weights, what a unit stands for, and how far each is off, in units of shares."""
+
+    values: NDArray[np.int64]
+    step: Fraction
+    errors: NDArray[np.float64] | None = None
+
+
+@dataclass(frozen=True)
+class _Given:
+    """Weights and targets as they were given.
+
+    The losses of all rows together have about 50 bits, which digits of weights and of targets
+    share. Numbers that fit are exact. For others, every way to share the bits hides something of
+    the losses (docs/theory/quantiles.md), and :meth:`scaled` takes the one that hides least.
+
+    Attributes
+    ----------
+    target : float array of shape (n_rows,)
+        The targets.
+    shares : float array of shape (n_rows,)
+        Weights as parts of `largest`.
+    exact : int64 array of shape (n_rows,), or None
+        Weights as integers, if these are exactly the given ones.
+    largest, quantum : Fraction
+        What a share of one and a unit of `exact` stand for.
+    slopes : Slopes
+        What a unit of weight pays.
+    """
+
+    target: NDArray[np.float64]
+    shares: NDArray[np.float64]
+    exact: NDArray[np.int64] | None
+    largest: Fraction
+    quantum: Fraction
+    slopes: Slopes
+
+    @classmethod
+    def read(cls, target: NDArray[np.float64], rows: Rows, slopes: Slopes) -> _Given:
+        numbers: NDArray[Any] = rows.weights if rows.given is None else rows.given
+        exponent = math.frexp(float(numbers.max()))[1]
+        shares = np.ldexp(numbers.astype(np.float64), -exponent)
+        largest = Fraction(2) ** exponent
+        if rows.given is not None:
+            return cls(target, shares, None, largest, rows.quantum, slopes)
+        common = int(np.gcd.reduce(rows.weights))
+        quantum = rows.quantum * common
+        return cls(target, shares, rows.weights // common, largest * rows.quantum, quantum, slopes)
+
+    def scaled(self, most: int) -> _Scaled:
+        """Return integers with which all losses together are at most `most` units."""
+        finest(self.width or 1.0, most)  # refuses targets whose distances leave float64
+        chosen, least = None, math.inf
+        for weights in self._weighings(most):
+            hidden = self._hidden(weights, self._targets(weights, most))
+            if chosen is None or hidden < least:
+                chosen, least = weights, hidden
+            if least == 0 or hidden > 8 * least:
+                break  # the more digits weights have, the fewer are left for targets
+        assert chosen is not None
+        fixed = self._targets(chosen, most)
+        unit = fixed.quantum * chosen.step * self.slopes.share
+        return _Scaled(chosen.values, fixed.values, unit, round_up(Fraction(least) * self.largest))
+
+    @cached_property
+    def width(self) -> float:
+        with np.errstate(over="ignore"):
+            return float(self.target.max() - self.target.min())
+
+    @cached_property
+    def decimals(self) -> FixedPoint | None:
+        """Targets as exact decimals, at least 0 and as small as they can be."""
+        if self.width == 0:
+            zeros = np.zeros(len(self.target), dtype=np.int64)
+            return FixedPoint(zeros, Fraction(1), Fraction(0))
+        fixed = exact_decimals(self.target, self.width, _MOST_LOSS)
+        if fixed is None:
+            return None
+        values = fixed.values - fixed.values.min()
+        common = int(np.gcd.reduce(values))
+        return FixedPoint(values // common, fixed.quantum * common, Fraction(0))
+
+    @cached_property
+    def whole(self) -> float:
+        """A little more than the loss of all rows in one leaf, in units of shares."""
+        order = np.argsort(self.target, kind="stable")
+        passed = np.cumsum(self.shares[order])
+        low, high = self.slopes.below * passed, self.slopes.above * (passed[-1] - passed)
+        loss = float((np.minimum(low, high)[:-1] * np.diff(self.target[order])).sum())
+        slack = float(passed[-1]) * self.width * len(order) * 2.0**-50
+        return float(self.slopes.share) * (loss + slack) * (1 + _LITTLE)
+
+    @cached_property
+    def dearest(self) -> NDArray[np.float64]:
+        """What a unit of weight of each row costs in a leaf, at most."""
+        above, below, share = self.slopes
+        most_above = above * (self.target - self.target.min())
+        most_below = below * (self.target.max() - self.target)
+        return np.asarray(float(share) * np.maximum(most_above, most_below), dtype=np.float64)
+
+    def _weighings(self, most: int) -> Iterator[_Weights]:
+        """Yield the exact weights, if they fit, and then rounded ones, from few digits to many."""
+        slopes, n_rows = self.slopes.above + self.slopes.below, len(self.shares)
+        if self.exact is not None and int(self.exact.sum()) * slopes <= most:
+            yield _Weights(self.exact, self.quantum)
+        total = float(self.shares.sum())
+        for bits in range(n_rows.bit_length() + 1, (most // slopes).bit_length()):
+            # A power of two, so that only the rounding to integers is not exact.
+            exponent = math.frexp(total)[1] - bits
+            step = 2.0**exponent
+            values = np.maximum(np.rint(np.ldexp(self.shares, -exponent)), 1.0)
+            if float(values.sum()) * slopes > most:
+                return
+            off = np.abs(values * step - self.shares) + self.shares * 2.0**-51
+            yield _Weights(values.astype(np.int64), Fraction(step) * self.largest, off)
+
+    def _targets(self, weights: _Weights, most: int) -> FixedPoint:
+        """Return the targets in as many steps as these weights leave room for."""
+        steps = most // ((self.slopes.above + self.slopes.below) * int(weights.values.sum()))
+        fixed = self.decimals
+        if fixed is not None and int(fixed.values.max()) <= steps:
+            return fixed
+        # The least multiple of a power of two, of six bits, with which the steps are enough.
+        mantissa, exponent = math.frexp(self.width / max(steps - 1, 1) * (1 + _LITTLE))
+        quantum = math.ldexp(math.ceil(mantissa * 64), exponent - 6)
+        values = np.rint((self.target - self.target.min()) / quantum).astype(np.int64)
+        return FixedPoint(values, Fraction(quantum), Fraction(quantum))
+
+    def _hidden(self, weights: _Weights, fixed: FixedPoint) -> float:
+        """Return the most that the loss of any tree changes by rounding, in units of shares."""
+        above, below, share = self.slopes
+        by_targets = 0.0
+        if fixed.error:
+            moved = np.abs(fixed.values * float(fixed.quantum) - (self.target - self.target.min()))
+            moved += float(np.abs(self.target).max()) * 2.0**-50
+            each = float(max(above, below) * share) * float(self.shares @ moved)
+            shift = float(2 * min(above, below) * share) * float(self.shares.sum() * moved.max())
+            by_targets = min(each, shift)
+        if weights.errors is None:
+            return by_targets * (1 + _LITTLE)
+        # Losses change by no more than the largest share that a weight is off by. Rows of small
+        # weight, which are off by more than the others, count by what they cost in any leaf.
+        parts = weights.errors / self.shares
+        order = np.argsort(parts)
+        alone = np.append(np.cumsum((weights.errors * self.dearest)[order[::-1]])[::-1], 0.0)
+        common = np.append(0.0, parts[order])
+        by_weights = float((common * (self.whole + by_targets) + alone).min())
+        return (by_targets + by_weights) * (1 + _LITTLE)
 
 
 def read_quantile(value: Any) -> Fraction:

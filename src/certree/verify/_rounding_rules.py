@@ -32,9 +32,8 @@ _NOTICED = Fraction(1, 2**9)
 _COARSEST = Fraction(1, 2**10)
 
 
-# The losses around quantiles of all rows, and the weights that are not rounded for them.
+# The losses around quantiles of all rows.
 _MOST_LOSS = 2**50
-_SHORT_WEIGHT = 2**24
 
 
 def units_of_cost(data: Data, certificate: Any, *, with_limits: bool = False) -> int:
@@ -132,20 +131,18 @@ def allowed_for_quantiles(data: Data, leaves: Leaves, certificate: Any) -> Fract
     width, total = Fraction(max(values) - min(values)), data.total()
     if width == 0:
         return Fraction(0)
-    most = min(units_of_cost(data, certificate) * _RESERVED, _MOST_LOSS)
-    slopes = sum(leaves.slopes)
-    units = total / common_unit(data.weights.values())
+    most = min(units_of_cost(data, certificate) * _RESERVED, _MOST_LOSS) // sum(leaves.slopes)
+    units = Fraction(total / common_unit(data.weights.values()))
     places = decimals(list(set(values)))
     short = certificate.weight_quantum is None and are_short(data.weights, most // 2**12)
-    short = short and units * slopes <= _SHORT_WEIGHT
-    if short and places is not None and slopes * units * width * 10**places * 16 <= most:
+    if short and places is not None and units * width * 10**places * 16 <= most:
         return Fraction(0)
-    coarsest = max(_SHORT_WEIGHT, 4 * slopes * n)
-    # Steps of targets, where all weights together have this many units, and steps of weights.
-    error = 64 * min(Fraction(units * slopes), Fraction(coarsest)) / most
-    error += max(map(abs, values)) / width / 2**46
-    if not short:
-        error += Fraction(4 * n * slopes, coarsest) + Fraction(n, 2**40)
+    # Digits of weights and of targets share the bits: with a root of them for each, both are off
+    # by about the same. Where weights are short, all others may be for targets.
+    error = 16 * root_above(Fraction(n, most))
+    if short:
+        error = min(error, 64 * units / most)
+    error += max(map(abs, values)) / width / 2**46 + Fraction(n, 2**40)
     return Fraction(total * width) * min(error, _coarsest(certificate))
 
 
