@@ -61,7 +61,7 @@ struct MultiwayRun {
         scale(worst_of(table, task), with_all_penalties(question), data.n_groups()),
         settings{objective_of(question, options), outcomes_of(question, options), inner, prices.get()},
         progress(budget, std::move(observer), scale.factor),
-        subproblems(memory, options.memory_limit / 4 * 3, false),
+        subproblems(memory, options.memory_limit / 4 * 3, options.threads > 1),
         context{data, task, question.tests, settings, budget, memory, subproblems, progress, depth} {
     inner.gap = scale.from_caller(options.gap);
     if (options.known_value >= 0)
@@ -140,14 +140,13 @@ MultiwayResult solve_checked(const TableView& table, const CountTask& task, cons
   MultiwayRun run(table, task, question, options, std::move(observer));
   MultiwayResult result;
   run_within(run.budget, [&] {
-    const auto search_with = [&](auto&& search) {
-      search.run(result.counters);
-      result.tree = search.tree();
-    };
-    if (options.max_splits >= 0 && options.max_splits <= run.most_splits())
-      search_with(MultiwayPath(run.context, options.max_splits));
-    else
-      search_with(MultiwaySearch(run.context));
+    if (options.max_splits >= 0 && options.max_splits <= run.most_splits()) {
+      MultiwayPath path(run.context, options.max_splits);
+      path.run(result.counters);
+      result.tree = path.tree();
+    } else {
+      result.tree = run_multiway(run.context, result.counters);
+    }
   });
   run.progress.observe();
   if (result.tree.nodes.empty() && options.known_value < 0) {

@@ -84,6 +84,8 @@ class Turn {
     budget.pause_at_.store(std::min(outer_, budget.work() + more_work));
   }
   ~Turn() { budget_.pause_at_.store(outer_); }
+  // Before its work is done; from any thread.
+  void end() { budget_.pause_at_.store(0); }
   Turn(const Turn&) = delete;
   Turn& operator=(const Turn&) = delete;
 

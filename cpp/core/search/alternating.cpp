@@ -15,12 +15,10 @@ constexpr std::int64_t kFirstTurn = 500;  // depth-two evaluations
 }  // namespace
 
 void run_alternating(const Context& context, std::int32_t depth, Counters& counters) {
-  Options options = context.options;
-  options.threads = 1;  // turns are counted in work: one thread, one order
+  const Options& options = context.options;
   // The unlimited search keeps its incumbents to itself: they may be too deep.
   Progress unlimited(context.budget, {}, 0);
   Context limited_context = context;
-  limited_context.options = options;
   limited_context.uses_unlimited_bounds = true;
   Context unlimited_context{context.data,      context.statistic, options,
                             context.objective, context.budget,    context.memory,

@@ -1,7 +1,11 @@
 #include "search/best_first.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <limits>
+#include <memory>
+#include <mutex>
+#include <vector>
 
 #include "search/column_grower.hpp"
 #include "search/improver.hpp"
@@ -53,22 +57,13 @@ bool Worker::may_leave_early() const { return context_.table.n_evictions() <= co
 bool Worker::improve_best_split(std::size_t level, Cost threshold, Record& record) {
   Frame& f = frame(level);
   const Objective& objective = context_.objective;
-  std::int32_t best = -1;
-  Cost second = kInfinite;
-  const std::int32_t n = f.node.n_columns;
-  const Cost* lower = f.lower.data();
-  for (std::int32_t s = 0; s < n; ++s) {
-    if (f.closed[static_cast<std::size_t>(s)]) continue;
-    if (best < 0 || lower[s] < lower[best] ||
-        (lower[s] == lower[best] && f.guess[static_cast<std::size_t>(s)] < f.guess[static_cast<std::size_t>(best)])) {
-      if (best >= 0) second = lower[best];
-      best = s;
-    } else {
-      second = std::min(second, lower[s]);
-    }
-  }
   const Cost bound = std::min(record.interval.upper, threshold);
-  if (best < 0 || lower[best] >= bound) return false;
+  const std::uint64_t key = f.node.rows.key.low;
+  if (context_.places != nullptr) context_.places->taken(number_, level, key, taken_);
+  const auto [best, second] =
+      next_way(f.node.n_columns, f.lower.data(), f.guess.data(), f.closed.data(), bound, taken_);
+  if (best < 0 || f.lower[static_cast<std::size_t>(best)] >= bound) return false;
+  if (context_.places != nullptr) context_.places->enter(number_, level, key, best);
 
   const auto s = static_cast<std::size_t>(best);
   const auto total = [&](const AlignedArray<Cost>* ends) { return value_of_split(f, s, ends[0][s] + ends[1][s]); };
@@ -119,22 +114,41 @@ constexpr std::int64_t kFirstTurn = 2000;  // depth-two evaluations
 class BestFirst {
  public:
   explicit BestFirst(const Context& context)
-      : context_(context),
-        worker_(context, true),
+      : shared_(context.options.smallest ? context.options.threads : 1),
+        context_(context_of(context, shared_)),
+        worker_(context_, true),
         grower_(worker_),
         improver_(grower_, kDeepestGrown, context.options.max_splits, context_.options, context_.objective,
-                  context.budget, context.progress, context.improver != nullptr ? *context.improver : own_state_) {}
+                  context.budget, context.progress, context.improver != nullptr ? *context.improver : own_state_),
+        helpers_(static_cast<std::size_t>(shared_.size()) - 1) {}
 
   void run(Counters& counters) {
     try {
       if (start()) search();
+      if (context_.options.smallest && context_.progress.unit() > 0 && context_.progress.interval().is_exact())
+        make_canonical();
     } catch (const std::bad_alloc&) {
       context_.budget.stop(StopReason::memory);
     }
     counters.add(worker_.counters());
+    for (const Helper& helper : helpers_)
+      if (helper.worker) counters.add(helper.worker->counters());
   }
 
  private:
+  struct Helper {
+    std::unique_ptr<Worker> worker;  // once its thread has come to it
+    Record record;
+  };
+
+  // Every thread has a root of its own, so none sees bounds change under its eyes.
+  static Context context_of(const Context& context, SharedRoot& shared) {
+    Context own = context;
+    own.options.threads = 1;
+    if (shared.size() > 1) own.places = &shared.places();
+    return own;
+  }
+
   bool is_done() const {
     const Interval now = context_.progress.interval();
     return now.upper - now.lower <= context_.options.gap || context_.budget.stopped();
@@ -160,52 +174,103 @@ class BestFirst {
     improver_.take_turn();
     next_turn_ = 2 * context_.budget.work() + improver_.first_turn(kFirstTurn);
     // The root's frame was the improver's.
-    if (!worker_.open_best_first(0, record_)) return false;
-    record_.interval.upper = std::min(record_.interval.upper, context_.progress.interval().upper);
-    return true;
+    return worker_.open_best_first(0, record_);
   }
 
   void search() {
-    Frame& root = worker_.frame(0);
-    while (!is_done() && !worker_.poll()) {
-      if (context_.budget.work() >= next_turn_ && !improve()) break;
-      const Cost before = record_.interval.upper;
-      if (!worker_.improve_best_split(0, kInfinite, record_)) break;
-      if (record_.interval.upper < before) publish();
-      context_.progress.raise(std::min(record_.interval.upper, Worker::least_lower(root)));
+    while (!is_done() && !is_proven_) {
+      const std::int64_t more = std::max<std::int64_t>(next_turn_ - context_.budget.work(), 1);
+      shared_.run(
+          context_.budget, std::min(more, kNoEnd), [this](int worker) { drive(worker); },
+          [this] { context_.progress.observe(); });
+      if (!is_done() && !is_proven_ && !improve()) break;
     }
+    Frame& root = worker_.frame(0);
+    if (!root.is_open) return;
+    join(worker_, record_);
     record_.interval.lower = std::min(record_.interval.upper, Worker::least_lower(root));
     context_.progress.raise(record_.interval.lower);
     worker_.remember(root.node.rows.key, kUnlimitedDepth, {{record_.interval.lower, kInfinite}, kNoTree},
                      context_.budget.work());
   }
 
-  // The root's split is record_.column; its children's trees are in the table.
-  void publish() {
-    Frame& root = worker_.frame(0);
-    const std::int32_t split = local_column(root.node, record_.column);
+  void drive(int number) {
+    if (number == 0) return drive(worker_, record_);
+    Helper& helper = helpers_[static_cast<std::size_t>(number) - 1];
+    if (!helper.worker) {
+      helper.worker = std::make_unique<Worker>(context_, false, number);
+      helper.worker->start_at_root();
+    }
+    Worker& worker = *helper.worker;
+    if (worker.frame(0).is_open || worker.open_best_first(0, helper.record)) drive(worker, helper.record);
+  }
+
+  void drive(Worker& worker, Record& record) {
+    while (!is_done() && !worker.poll()) {
+      join(worker, record);
+      const Cost before = record.interval.upper;
+      if (!worker.improve_best_split(0, kInfinite, record)) {
+        is_proven_ = true;
+        break;
+      }
+      if (record.interval.upper < before) publish(worker, record);
+      context_.progress.raise(std::min(record.interval.upper, Worker::least_lower(worker.frame(0))));
+    }
+    join(worker, record);
+  }
+
+  // What is known of the root is the same for all.
+  void join(Worker& worker, Record& record) {
+    Frame& root = worker.frame(0);
+    const auto n = static_cast<std::size_t>(root.node.n_columns);
+    const std::lock_guard lock(shared_.mutex());
+    lower_.join_lower(root.lower.data(), n);
+    for (const int holds : {0, 1}) {
+      child_lower_[holds].join_lower(root.child_lower[holds].data(), n);
+      child_upper_[holds].join_upper(root.child_upper[holds].data(), n);
+    }
+    record.interval.upper = std::min(record.interval.upper, context_.progress.interval().upper);
+  }
+
+  // The root's split is record.column; its children's trees are in the table.
+  void publish(Worker& worker, const Record& record) {
+    Frame& root = worker.frame(0);
+    const std::int32_t split = local_column(root.node, record.column);
     if (split < 0) return;
     const auto s = static_cast<std::size_t>(split);
     Tree tree;
-    const std::int32_t index = tree.add({record_.column, -1, -1, -1});
+    const std::int32_t index = tree.add({record.column, -1, -1, -1});
     for (const int holds : {1, 0}) {
-      worker_.descend(0, split, holds != 0);
+      worker.descend(0, split, holds != 0);
       std::int32_t below = -1;
-      if (!worker_.add_known_tree(1, kUnlimitedDepth, root.child_upper[holds][s], tree, &below)) return;
+      if (!worker.add_known_tree(1, kUnlimitedDepth, root.child_upper[holds][s], tree, &below)) return;
       tree.nodes[static_cast<std::size_t>(index)].set_child(holds != 0, below);
     }
     // Its parts may be better than they were when its value was added up.
-    const GrownTree found = measure(grower_, 0, tree);
+    ColumnGrower grower(worker);
+    const GrownTree found = measure(grower, 0, tree);
     context_.progress.improve(found.value, found.tree());
   }
 
-  const Context& context_;
+  void make_canonical() {
+    Tree tree;
+    std::int32_t root = -1;
+    const Cost value = context_.progress.interval().upper;
+    if (worker_.add_canonical_tree(0, kUnlimitedDepth, value, tree, &root))
+      context_.progress.replace_tree(std::move(tree));
+  }
+
+  SharedRoot shared_;
+  Context context_;
   Worker worker_;
   ImproverState own_state_;
   ColumnGrower grower_;
   Improver improver_;
   Record record_;
+  std::vector<Helper> helpers_;  // the other threads
+  SharedBounds lower_, child_lower_[2], child_upper_[2];
   std::int64_t next_turn_ = 0;
+  std::atomic<bool> is_proven_{false};
 };
 
 }  // namespace

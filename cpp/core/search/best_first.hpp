@@ -7,8 +7,12 @@
 // the returns.  Expansion is the depth-two pass: it closes a node, or improves both
 // ends of its interval, and gives every child its first.  Back-propagation is the return of the recursion; SOLVED is an
 // interval that has become a point.  No graph is stored, so forgetting table entries costs time and never truth.
+//
+// Several threads start at the root alike, and share the table and what is known of the root's splits.  Where one is at
+// work, another takes the next best way.  The optimum does not depend on them, and the tree is made from it in the end.
 #pragma once
 
+#include "search/shared_root.hpp"
 #include "search/worker.hpp"
 
 namespace certree {

@@ -6,8 +6,10 @@
 
 namespace certree {
 
-MultiwaySearch::MultiwaySearch(const MultiwayContext& context)
+MultiwaySearch::MultiwaySearch(const MultiwayContext& context, MultiwayShared& shared, int number)
     : context_(context),
+      shared_(shared),
+      number_(number),
       nodes_(context.data, context.tests, context.settings, context.memory),
       pass_(make_multiway_pass(context.data, context.task, context.settings, context.budget, context.memory)),
       rows_(context.memory) {
@@ -30,7 +32,7 @@ MultiwayFrame& MultiwaySearch::frame(std::size_t level) {
 }
 
 bool MultiwaySearch::poll() {
-  context_.progress.observe();
+  if (number_ == 0) context_.progress.observe();
   return context_.budget.poll();
 }
 
@@ -197,48 +199,52 @@ bool MultiwaySearch::may_leave_early() const {
 // False: nothing is left below `threshold`.
 bool MultiwaySearch::improve_best_test(std::size_t level, std::int32_t depth, Cost threshold, Record& record) {
   MultiwayFrame& f = frame(level);
-  const MultiwayObjective& objective = context_.settings.objective;
-  std::int32_t best = -1;
-  Cost second = kInfinite;
-  for (std::int32_t t = 0; t < static_cast<std::int32_t>(f.tests.size()); ++t) {
-    const auto k = static_cast<std::size_t>(t), b = static_cast<std::size_t>(std::max(best, 0));
-    if (f.closed[k]) continue;
-    if (best < 0 || f.test_lower[k] < f.test_lower[b] ||
-        (f.test_lower[k] == f.test_lower[b] && f.guess[k] < f.guess[b])) {
-      if (best >= 0) second = f.test_lower[b];
-      best = t;
-    } else {
-      second = std::min(second, f.test_lower[k]);
-    }
-  }
   const Cost bound = std::min(record.interval.upper, threshold);
+  Places& places = shared_.root.places();
+  places.taken(number_, level, f.node.rows.key.low, taken_);
+  const auto [best, second] = next_way(static_cast<std::int32_t>(f.tests.size()), f.test_lower.data(), f.guess.data(),
+                                       f.closed.data(), bound, taken_);
   if (best < 0 || f.test_lower[static_cast<std::size_t>(best)] >= bound) return false;
+  places.enter(number_, level, f.node.rows.key.low, best);
 
   const NodeTest test = f.tests[static_cast<std::size_t>(best)];
-  std::int32_t widest = -1;
   bool is_known = true;
-  for (std::int32_t o = test.first; o < test.last; ++o) {
-    const std::int32_t part = f.outcomes[static_cast<std::size_t>(o)].part;
-    const auto k = static_cast<std::size_t>(part), w = static_cast<std::size_t>(std::max(widest, 0));
-    is_known = is_known && f.looked_up[k];
-    if (widest < 0 || f.upper[k] - f.lower[k] > f.upper[w] - f.lower[w]) widest = part;
-  }
+  for (std::int32_t o = test.first; o < test.last; ++o)
+    is_known = is_known && f.looked_up[static_cast<std::size_t>(f.outcomes[static_cast<std::size_t>(o)].part)];
   if (!is_known) {
     look_up(level, depth, test);
   } else {
-    const auto k = static_cast<std::size_t>(widest);
-    const Cost until = may_leave_early() ? std::min(bound, second + objective.split_penalty) : bound;
-    const Cost others = sum(f, test, f.lower) - f.lower[k];
-    // At least one above what is known, so that every visit makes progress.
-    const Cost child_threshold = std::max(until - others, f.lower[k] + 1);
-    nodes_.make_child(f, widest, frame(level + 1));
-    const Interval found = improve(level + 1, depth_below(depth), child_threshold, f.lower[k]);
-    f.lower[k] = std::max(f.lower[k], found.lower);
-    f.upper[k] = std::min(f.upper[k], found.upper);
-    spread_bounds(f, widest);
+    const Cost penalty = context_.settings.objective.split_penalty;
+    improve_part(level, depth, test, may_leave_early() ? std::min(bound, second + penalty) : bound);
   }
   refresh_tests(f, record);
   return true;
+}
+
+// The part of a test of which least is known.
+std::int32_t MultiwaySearch::widest_part(const MultiwayFrame& f, const NodeTest& test) const {
+  std::int32_t widest = -1;
+  for (std::int32_t o = test.first; o < test.last; ++o) {
+    const std::int32_t part = f.outcomes[static_cast<std::size_t>(o)].part;
+    const auto k = static_cast<std::size_t>(part), w = static_cast<std::size_t>(std::max(widest, 0));
+    if (widest < 0 || f.upper[k] - f.lower[k] > f.upper[w] - f.lower[w]) widest = part;
+  }
+  return widest;
+}
+
+// Improves the widest part of a test until the bound of the test reaches `until`.
+void MultiwaySearch::improve_part(std::size_t level, std::int32_t depth, const NodeTest& test, Cost until) {
+  MultiwayFrame& f = frame(level);
+  const std::int32_t widest = widest_part(f, test);
+  const auto k = static_cast<std::size_t>(widest);
+  const Cost others = sum(f, test, f.lower) - f.lower[k];
+  // At least one above what is known, so that every visit makes progress.
+  const Cost child_threshold = std::max(until - others, f.lower[k] + 1);
+  nodes_.make_child(f, widest, frame(level + 1));
+  const Interval found = improve(level + 1, depth_below(depth), child_threshold, f.lower[k]);
+  f.lower[k] = std::max(f.lower[k], found.lower);
+  f.upper[k] = std::min(f.upper[k], found.upper);
+  spread_bounds(f, widest);
 }
 
 // Narrows the interval of the node in frame(level) until it is exact, or its lower end reaches `threshold`, where the caller
@@ -267,15 +273,6 @@ bool MultiwaySearch::is_done() const {
   return now.upper - now.lower <= context_.settings.options.gap || context_.budget.stopped();
 }
 
-void MultiwaySearch::run(Counters& counters) {
-  try {
-    if (start()) search();
-  } catch (const std::bad_alloc&) {
-    context_.budget.stop(StopReason::memory);
-  }
-  counters.add(counters_);
-}
-
 bool MultiwaySearch::start() {
   MultiwayFrame& root = frame(0);
   nodes_.make_root(root);
@@ -298,24 +295,79 @@ bool MultiwaySearch::start() {
   return context_.depth > 2;
 }
 
-void MultiwaySearch::search() {
+void MultiwaySearch::raise() {
+  const Cost lower = std::max(root_.interval.lower, least_lower(frame(0)));
+  context_.progress.raise(std::min(root_.interval.upper, lower));
+}
+
+// What is known of the root is the same for all.
+void MultiwaySearch::join() {
   MultiwayFrame& root = frame(0);
-  const auto raise = [&] {
-    context_.progress.raise(std::min(root_.interval.upper, std::max(root_.interval.lower, least_lower(root))));
-  };
+  const std::lock_guard lock(shared_.root.mutex());
+  shared_.lower.join_lower(root.lower.data(), root.lower.size());
+  shared_.upper.join_upper(root.upper.data(), root.upper.size());
+  shared_.test_lower.join_lower(root.test_lower.data(), root.test_lower.size());
+  root_.interval.upper = std::min(root_.interval.upper, context_.progress.interval().upper);
+}
+
+void MultiwaySearch::drive() {
+  MultiwayFrame& root = frame(0);
+  if (!root.is_open) {
+    nodes_.make_root(root);
+    if (!open(0, context_.depth, root_)) return;
+  }
   while (!is_done() && !poll()) {
+    join();
     const Cost before = root_.interval.upper;
-    if (!improve_best_test(0, context_.depth, kInfinite, root_)) break;
+    if (!improve_best_test(0, context_.depth, kInfinite, root_)) {
+      shared_.is_proven = true;
+      break;
+    }
     if (root_.interval.upper < before) publish();
     raise();
   }
+  join();
+}
+
+void MultiwaySearch::finish() {
+  if (!frame(0).is_open) return;
+  join();
   raise();
 }
 
 void MultiwaySearch::keep(Cost value, MultiwayTree tree) {
+  const std::lock_guard lock(shared_.root.mutex());
   if (value >= context_.progress.interval().upper) return;
-  best_ = std::move(tree);
+  shared_.best = std::move(tree);
   context_.progress.improve(value, Tree{});
+}
+
+MultiwayTree run_multiway(const MultiwayContext& context, Counters& counters) {
+  // Trees that need not be small are found in the order of one thread.
+  const Options& options = context.settings.options;
+  MultiwayShared shared(options.smallest ? options.threads : 1);
+  std::vector<std::unique_ptr<MultiwaySearch>> searches(static_cast<std::size_t>(shared.root.size()));
+  const auto run = [&] {
+    searches[0] = std::make_unique<MultiwaySearch>(context, shared, 0);
+    if (searches[0]->start()) {
+      const auto drive = [&](int worker) {
+        auto& search = searches[static_cast<std::size_t>(worker)];
+        if (!search) search = std::make_unique<MultiwaySearch>(context, shared, worker);
+        search->drive();
+      };
+      shared.root.run(context.budget, kNoEnd, drive, [&] { context.progress.observe(); });
+      searches[0]->finish();
+    }
+    if (options.smallest && context.progress.interval().is_exact()) searches[0]->make_canonical();
+  };
+  try {
+    run();
+  } catch (const std::bad_alloc&) {
+    context.budget.stop(StopReason::memory);
+  }
+  for (const auto& search : searches)
+    if (search) counters.add(search->counters());
+  return std::move(shared.best);
 }
 
 }  // namespace certree

@@ -2,7 +2,8 @@
 //
 // The same search as search/best_first.cpp: a subproblem is a row set (and the depth that is left, if limited), a node's
 // tests are taken in the order of their lower bounds, and a child is improved until another test looks better.  The
-// recursion keeps no graph; what it learns is in the table, so that a memory limit only costs search.
+// recursion keeps no graph; what it learns is in the table, so that a memory limit only costs search.  Several threads share
+// the table and the root (search/shared_root.hpp).
 #pragma once
 
 #include <cstdint>
@@ -15,6 +16,7 @@
 #include "search/multiway_node.hpp"
 #include "search/multiway_tree.hpp"
 #include "search/progress.hpp"
+#include "search/shared_root.hpp"
 #include "search/table.hpp"
 
 namespace certree {
@@ -31,13 +33,31 @@ struct MultiwayContext {
   std::int32_t depth;  // kUnlimitedDepth: no limit
 };
 
+// What its threads know together.
+struct MultiwayShared {
+  explicit MultiwayShared(int threads) : root(threads) {}
+
+  SharedRoot root;
+  // Under its lock.
+  SharedBounds lower, upper, test_lower;  // of the root's parts, and of its tests
+  MultiwayTree best;
+  std::atomic<bool> is_proven{false};
+};
+
+// One thread's search.
 class MultiwaySearch {
  public:
-  explicit MultiwaySearch(const MultiwayContext& context);
+  MultiwaySearch(const MultiwayContext& context, MultiwayShared& shared, int number);
 
-  void run(Counters& counters);
-  // The best tree found; no nodes if not even the root was reached.
-  const MultiwayTree& tree() const { return best_; }
+  // The first trees, by the first thread.  False: there is nothing to search, or the budget ended.
+  bool start();
+  // Searches until the proof is there or the budget ends.
+  void drive();
+  // What all have found of the root.
+  void finish();
+  // Replaces the best tree by the first of the same value.
+  void make_canonical();
+  Counters& counters() { return counters_; }
 
  private:
   MultiwayFrame& frame(std::size_t level);
@@ -53,6 +73,10 @@ class MultiwaySearch {
   void inherit_bounds(std::size_t level);
   Interval improve(std::size_t level, std::int32_t depth, Cost threshold, Cost known_lower);
   bool improve_best_test(std::size_t level, std::int32_t depth, Cost threshold, Record& record);
+  void improve_part(std::size_t level, std::int32_t depth, const NodeTest& test, Cost until);
+  std::int32_t widest_part(const MultiwayFrame& frame, const NodeTest& test) const;
+  void join();
+  void raise();
   void look_up(std::size_t level, std::int32_t depth, const NodeTest& test);
   void spread_bounds(MultiwayFrame& frame, std::int32_t part);
   void refresh_tests(MultiwayFrame& frame, Record& record);
@@ -67,23 +91,27 @@ class MultiwaySearch {
   void add_leaf(std::size_t level, MultiwayTree& tree, std::int32_t slot, Cost* value);
   std::int32_t best_guess(const MultiwayFrame& frame, Greedy kind) const;
   bool add_known_tree(std::size_t level, std::int32_t depth, Cost target, MultiwayTree& tree, std::int32_t slot);
+  bool add_canonical_tree(std::size_t level, std::int32_t depth, Cost value, MultiwayTree& tree, std::int32_t slot);
   bool add_shallow_tree(std::size_t level, std::int32_t depth, Cost target, MultiwayTree& tree, std::int32_t slot);
   std::int32_t split(const MultiwayFrame& frame, const NodeTest& test, MultiwayTree& tree, std::int32_t slot) const;
   void keep(Cost value, MultiwayTree tree);
-  bool start();
-  void search();
   void publish();
 
   MultiwayContext context_;
+  MultiwayShared& shared_;
+  int number_;
   MultiwayNodes nodes_;
   std::unique_ptr<MultiwayPass> pass_;
   std::vector<std::unique_ptr<MultiwayFrame>> frames_;
   RowSet rows_;
   std::vector<std::uint8_t> is_part_;  // per test: its column is an outcome of another one
   bool has_parts_ = false;
+  std::vector<std::int32_t> taken_;  // for improve_best_test
   Record root_;
-  MultiwayTree best_;
   Counters counters_;
 };
+
+// The search of all threads, and the best tree that they found; no nodes if not even the root was reached.
+MultiwayTree run_multiway(const MultiwayContext& context, Counters& counters);
 
 }  // namespace certree

@@ -136,6 +136,43 @@ bool MultiwaySearch::add_known_tree(std::size_t level, std::int32_t depth, Cost 
   return true;
 }
 
+// Of all trees of the proven optimum `value`: the best one of depth two if there is one, else the first test at the root, then
+// the same below.  It depends on values alone, so it is the same for any number of threads.  False: stopped.
+bool MultiwaySearch::add_canonical_tree(std::size_t level, std::int32_t depth, Cost value, MultiwayTree& tree,
+                                        std::int32_t slot) {
+  MultiwayFrame& f = frame(level);
+  Record record;
+  if (!open(level, depth, record)) return false;
+  if (f.value[std::clamp(depth, 0, 2)] <= value)
+    return add_shallow_tree(level, std::clamp(depth, 0, 2), value, tree, slot);
+  for (std::size_t t = 0; depth > 2 && t < f.tests.size(); ++t) {
+    if (f.closed[t] || f.test_lower[t] > value) continue;
+    const NodeTest test = f.tests[t];
+    look_up(level, depth, test);
+    while (sum(f, test, f.lower) <= value && sum(f, test, f.upper) > value) {
+      improve_part(level, depth, test, value + 1);
+      if (context_.budget.stopped()) return false;
+    }
+    if (sum(f, test, f.upper) > value) continue;
+    const std::int32_t first = split(f, test, tree, slot);
+    for (std::int32_t o = test.first; o < test.last; ++o) {
+      const Outcome outcome = f.outcomes[static_cast<std::size_t>(o)];
+      nodes_.make_child(f, outcome.part, frame(level + 1));
+      const Cost below = f.upper[static_cast<std::size_t>(outcome.part)];
+      if (!add_canonical_tree(level + 1, depth_below(depth), below, tree, first + outcome.number)) return false;
+    }
+    return true;
+  }
+  return false;
+}
+
+void MultiwaySearch::make_canonical() {
+  MultiwayTree tree{{{}}};
+  nodes_.make_root(frame(0));
+  if (add_canonical_tree(0, context_.depth, context_.progress.interval().upper, tree, 0))
+    shared_.best = std::move(tree);
+}
+
 // The root's test is root_.column; its parts' trees are in the table.
 void MultiwaySearch::publish() {
   MultiwayFrame& root = frame(0);

@@ -6,18 +6,8 @@
 
 namespace certree {
 
-namespace {
-
-// Locks only when the table is shared.
-template <class Lock>
-Lock lock_if(bool shared, std::shared_mutex& mutex) {
-  return shared ? Lock(mutex) : Lock();
-}
-
-}  // namespace
-
 Table::Table(MemoryBudget& memory, std::int64_t max_bytes, bool shared)
-    : memory_(memory), max_bytes_(max_bytes), shared_(shared) {
+    : memory_(memory), max_bytes_(max_bytes), stripes_(shared ? std::make_unique<Stripes>() : nullptr) {
   grow();
 }
 
@@ -28,12 +18,12 @@ Table::~Table() {
 
 void Table::swap(Table& other) {
   std::swap(entries_, other.entries_);
-  std::swap(n_buckets_, other.n_buckets_);
-  std::swap(used_, other.used_);
+  n_buckets_ = other.n_buckets_.exchange(n_buckets_);
+  used_ = other.used_.exchange(used_);
 }
 
 bool Table::find(const Fingerprint& key, Record& out) const {
-  const auto lock = lock_if<std::shared_lock<std::shared_mutex>>(shared_, mutex_);
+  const auto guard = lock(key);
   if (n_buckets_ == 0) return false;
   const Entry* entry = bucket(key);
   for (std::size_t k = 0; k < kBucket; ++k) {
@@ -46,9 +36,12 @@ bool Table::find(const Fingerprint& key, Record& out) const {
 }
 
 void Table::store(const Fingerprint& key, const Record& record, std::uint32_t effort) {
-  const auto lock = lock_if<std::unique_lock<std::shared_mutex>>(shared_, mutex_);
-  if (journal_ != nullptr && effort >= least_effort_)
+  if (journal_ != nullptr && effort >= least_effort_) {
+    const std::lock_guard guard(journal_mutex_);
     journal_->push_back({key, record.interval.lower, record.interval.upper, record.column, effort});
+  }
+  grow_if_crowded();
+  const auto guard = lock(key);
   if (n_buckets_ == 0) return;
   Entry* entry = bucket(key);
   for (std::size_t k = 0; k < kBucket; ++k) {
@@ -62,9 +55,20 @@ void Table::store(const Fingerprint& key, const Record& record, std::uint32_t ef
     seen.effort = static_cast<std::uint32_t>(std::min<std::uint64_t>(std::uint64_t{seen.effort} + effort, ~0U));
     return;
   }
-  // Four-way buckets are full here and there from about 60 % load on.
-  if (static_cast<std::size_t>(used_) * 5 > n_buckets_ * kBucket * 3) grow();
   put({key, record.interval.lower, record.interval.upper, record.column, std::max(effort, 1U)});
+}
+
+// Four-way buckets are full here and there from about 60 % load on.
+void Table::grow_if_crowded() {
+  if (!is_crowded()) return;
+  if (!stripes_) {
+    grow();
+    return;
+  }
+  if (is_full_) return;
+  for (Stripe& stripe : *stripes_) stripe.mutex.lock();
+  if (is_crowded() && !grow()) is_full_ = true;
+  for (Stripe& stripe : *stripes_) stripe.mutex.unlock();
 }
 
 void Table::put(const Entry& entry) {

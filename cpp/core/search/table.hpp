@@ -1,12 +1,15 @@
 // The transposition table: what is known of subproblems seen before, keyed by the fingerprint of the row set and the
 // remaining depth.  Memory is bounded: the table doubles until its share is used, then replaces the entry that took the
 // least effort in its bucket.  Forgetting an entry only costs time: every entry is a proven interval, none is needed.
+// Threads lock the stripe that a key is of, all stripes to grow.
 #pragma once
 
 #include <algorithm>
+#include <array>
+#include <atomic>
 #include <cstdint>
+#include <memory>
 #include <mutex>
-#include <shared_mutex>
 #include <vector>
 
 #include "base/bits.hpp"
@@ -40,7 +43,7 @@ class Table {
   bool find(const Fingerprint& key, Record& out) const;
   // A hint that `find` will be called soon.  Not for shared tables, which may move.
   void prefetch(const Fingerprint& key) const {
-    if (!shared_ && n_buckets_ > 0) __builtin_prefetch(bucket(key));
+    if (!stripes_ && n_buckets_ > 0) __builtin_prefetch(bucket(key));
   }
   // Merges with what is stored: the interval only shrinks.  `effort`: evaluations spent, decides what is replaced.
   void store(const Fingerprint& key, const Record& record, std::uint32_t effort);
@@ -52,10 +55,13 @@ class Table {
     journal_ = journal;
     least_effort_ = least_effort;
   }
-  void limit(std::int64_t max_bytes) { max_bytes_ = std::max<std::int64_t>(max_bytes, 1); }
+  void limit(std::int64_t max_bytes) {
+    max_bytes_ = std::max<std::int64_t>(max_bytes, 1);
+    is_full_ = false;
+  }
 
-  std::int64_t n_entries() const { return used_; }
-  std::int64_t n_evictions() const { return evictions_; }
+  std::int64_t n_entries() const { return used_.load(std::memory_order_relaxed); }
+  std::int64_t n_evictions() const { return evictions_.load(std::memory_order_relaxed); }
   std::int64_t bytes() const { return static_cast<std::int64_t>(n_buckets_ * kBucket * sizeof(Entry)); }
 
  private:
@@ -67,19 +73,33 @@ class Table {
     std::uint32_t effort = 0;  // 0: empty
   };
   static constexpr std::size_t kBucket = 4;
+  struct alignas(64) Stripe {
+    std::mutex mutex;
+  };
+  // No more than the least number of buckets, which is a power of two, too: a bucket is of one stripe.
+  static constexpr std::size_t kStripes = 64;
+  using Stripes = std::array<Stripe, kStripes>;
 
+  std::unique_lock<std::mutex> lock(const Fingerprint& key) const {
+    if (!stripes_) return {};
+    return std::unique_lock((*stripes_)[key.low % kStripes].mutex);
+  }
   Entry* bucket(const Fingerprint& key) const { return entries_ + (key.low & (n_buckets_ - 1)) * kBucket; }
   void put(const Entry& entry);
+  bool is_crowded() const {
+    return static_cast<std::size_t>(n_entries()) * 5 > n_buckets_.load(std::memory_order_relaxed) * kBucket * 3;
+  }
+  void grow_if_crowded();
   bool grow();
 
   MemoryBudget& memory_;
   std::int64_t max_bytes_;
-  bool shared_;
-  mutable std::shared_mutex mutex_;
+  std::unique_ptr<Stripes> stripes_;  // null: one thread uses the table
   Entry* entries_ = nullptr;
-  std::size_t n_buckets_ = 0;
-  std::int64_t used_ = 0;
-  std::int64_t evictions_ = 0;
+  std::atomic<std::size_t> n_buckets_{0};
+  std::atomic<bool> is_full_{false};
+  std::atomic<std::int64_t> used_{0}, evictions_{0};
+  std::mutex journal_mutex_;
   std::vector<SharedEntry>* journal_ = nullptr;
   std::int64_t least_effort_ = 0;
 };

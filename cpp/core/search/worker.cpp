@@ -35,18 +35,22 @@ DepthTwoSettings depth_two_settings(const Options& options) {
 
 }  // namespace
 
-Worker::Worker(const Context& context, bool is_main)
+Worker::Worker(const Context& context, bool is_main, int number)
     : context_(context),
       is_main_(is_main),
       factory_(context.data, bit_kernels_for(context.options.isa), context.memory,
                context.options.use_column_reduction),
       depth_two_(context.statistic.make(depth_two_settings(context.options), factory_, context.budget, context.memory)),
-      common_(context.memory) {
-  if (!is_main) return;
+      common_(context.memory),
+      number_(number) {
+  if (is_main) start_at_root();
+}
+
+void Worker::start_at_root() {
   Frame& root = frame(0);
   factory_.make_root(root.node);
-  if (context.tests != nullptr) {
-    context.tests->start(root.paid);
+  if (context_.tests != nullptr) {
+    context_.tests->start(root.paid);
     root.node.paid = &root.paid;
   }
 }

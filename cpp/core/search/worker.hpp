@@ -32,6 +32,7 @@
 namespace certree {
 
 struct ImproverState;
+class Places;
 
 // Remaining depth that never runs out.
 inline constexpr std::int32_t kUnlimitedDepth = 1 << 24;
@@ -60,6 +61,8 @@ struct Context {
   std::vector<SplitBound>* splits = nullptr;
   // Where good trees are looked for over several runs of a search; null: it is this run's own.
   ImproverState* improver = nullptr;
+  // Best-first: where the other threads are; null: there are none.
+  Places* places = nullptr;
 };
 
 // A node under search.
@@ -96,7 +99,10 @@ std::int32_t local_column(const Node& node, std::int32_t column);
 
 class Worker {
  public:
-  Worker(const Context& context, bool is_main);
+  // `number`: among the threads that search best-first.
+  Worker(const Context& context, bool is_main, int number = 0);
+  // Makes level 0 the root, as the main worker has it.
+  void start_at_root();
 
   Frame& frame(std::size_t level);
   // Makes level 0 another worker's frame, which this one only reads.
@@ -207,6 +213,8 @@ class Worker {
   AlignedArray<Cost> common_;  // for close_split
   Paid after_;                 // for child_rows
   Frame* root_ = nullptr;
+  int number_ = 0;
+  std::vector<std::int32_t> taken_;  // for improve_best_split
   Counters counters_;
 };
 
