@@ -11,6 +11,7 @@ import pytest
 
 from certree import FairTreeClassifier, verify
 from certree.estimators import _fair_fit
+from certree.proofs import _metric_limits
 from certree.tasks._rates import CONSTRAINTS
 
 from . import fair
@@ -58,8 +59,8 @@ def test_cost_and_feasibility_equal_brute_force(
 ) -> None:
     """Small problems are searched at once; with multipliers the answer is the same."""
     if not at_once:
-        monkeypatch.setattr(_fair_fit, "_SHALLOW", -1)
-        monkeypatch.setattr(_fair_fit, "_FEW_PATHS", -1)
+        monkeypatch.setattr(_metric_limits, "_SHALLOW", -1)
+        monkeypatch.setattr(_metric_limits, "_FEW_PATHS", -1)
     rng = np.random.default_rng([n_groups, *map(ord, constraint)])
     for _ in range(12):
         data = table, classes, groups, weights = draw(rng, constraint, n_groups)
@@ -192,8 +193,8 @@ def test_several_constraints_equal_brute_force(
     constraints: list[str], at_once: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     if not at_once:
-        monkeypatch.setattr(_fair_fit, "_SHALLOW", -1)
-        monkeypatch.setattr(_fair_fit, "_FEW_PATHS", -1)
+        monkeypatch.setattr(_metric_limits, "_SHALLOW", -1)
+        monkeypatch.setattr(_metric_limits, "_FEW_PATHS", -1)
     rng = np.random.default_rng([len(constraints), at_once])
     n_infeasible = 0
     for trial in range(30):
@@ -247,8 +248,8 @@ def test_metrics_of_fair_trees_equal_brute_force(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     if not at_once:
-        monkeypatch.setattr(_fair_fit, "_SHALLOW", -1)
-        monkeypatch.setattr(_fair_fit, "_FEW_PATHS", -1)
+        monkeypatch.setattr(_metric_limits, "_SHALLOW", -1)
+        monkeypatch.setattr(_metric_limits, "_FEW_PATHS", -1)
     rng = np.random.default_rng([positive, at_once, *map(ord, objective)])
     for trial in range(12):
         data = table, classes, groups, weights = draw(rng, "demographic_parity", 2)

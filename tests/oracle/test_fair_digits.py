@@ -11,7 +11,7 @@ import pytest
 from certree import FairTreeClassifier, verify
 from certree.estimators import _fair_fit
 from certree.numbers import _digits
-from certree.proofs import _fair_limits
+from certree.proofs import _fair_limits, _metric_limits
 from certree.tasks._rates import CONSTRAINTS
 
 from . import fair
@@ -43,8 +43,8 @@ def test_fair_trees_are_the_best_however_few_digits_lead(
     monkeypatch.setattr(_fair_limits, "_SHARE_ROUNDED", 2**62)
     monkeypatch.setattr(_digits, "_SUM_BITS", bits + 5)
     if not at_once:
-        monkeypatch.setattr(_fair_fit, "_SHALLOW", -1)
-        monkeypatch.setattr(_fair_fit, "_FEW_PATHS", -1)
+        monkeypatch.setattr(_metric_limits, "_SHALLOW", -1)
+        monkeypatch.setattr(_metric_limits, "_FEW_PATHS", -1)
         monkeypatch.setattr(_fair_fit, "_FEW_TESTS", -1)
     rng = np.random.default_rng([9, n_groups, *map(ord, constraint)])
     for _ in range(4):

@@ -512,7 +512,7 @@ class TestCosts:
     @pytest.mark.parametrize(
         ("parameters", "message"),
         [
-            ({"capacity": {"no": 3}}, "trees within limits are searched over binary tests"),
+            ({"capacity": {"no": 3}}, "totals add up over any number of outcomes"),
             ({"complexity": 1, "complexity_per": "leaf"}, "leaves are not one more"),
         ],
     )

@@ -18,6 +18,7 @@ from certree.results._path import RegularizationPath
 from certree.results._progress import Callback
 from certree.results._task_certificate import TaskCertificate
 from certree.tasks import Front, Limited, Separable, Task
+from certree.tasks._limited import refuse_metric
 from certree.tasks._task import Given
 from certree.tree import Tree
 
@@ -205,6 +206,7 @@ def solve(
     model = TaskTree(task, **settings)
     given = Given(X, y, sample_weight, callback, path)
     solver = next((way for kind, way in _WAYS.items() if isinstance(task, kind)), None)
+    refuse_metric(task)
     if solver is None:
         raise TypeError(
             f"task must be a certree.tasks.Task, such as tasks.RowCosts(costs), got "

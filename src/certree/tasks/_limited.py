@@ -21,6 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from certree.engine._within_limits import Finer
+from certree.metrics import Metric
 
 from ._label_costs import LabelProblem, _LabelTask
 from ._limit import LeafMinimum, Limit, LimitOnRows
@@ -45,6 +46,22 @@ _TWO_OBJECTIVES = (
     "over Pareto dominance but not over a single cost, so there is no one best tree. "
     "tasks.Front(a, b) finds all nondominated trees; a bound on one of them is a tasks.Limit."
 )
+
+
+_NO_SUM = (
+    "{name} is not a task, a sum over the leaves: by theorem 4.6 of the STreeD paper the combining "
+    "operator must preserve order, and ratios of counts do not. A part with 1 row right, 1 missed "
+    "has F1 2/3, above the 4/7 of 2 right and 3 wrong; beside 6 more wrong ones it has 2/9, below "
+    "4/13. OptimalTreeClassifier(objective={name!r}, limits=...) maximises it by other theorems, "
+    "also within limits. Prices of tests are sums, which nothing makes comparable with it: limit "
+    "the tests by max_depth or max_splits, or find all trees by certree.pareto_front."
+)
+
+
+def refuse_metric(task: object) -> None:
+    """Raise ValueError for a metric of counts, with the law that it breaks as a task."""
+    if isinstance(task, Metric):
+        raise ValueError(_NO_SUM.format(name=task.name))
 
 
 @dataclass(frozen=True)
@@ -319,6 +336,7 @@ def combine(first: object, second: object) -> Any:
     if isinstance(first, Separable) or isinstance(second, Separable):
         return _join_separable(first, second)
     for part in (first, second):
+        refuse_metric(part)
         if not isinstance(part, Task | _Composed | Limit | LeafMinimum):
             raise TypeError(
                 f"& combines a task with limits, such as tasks.Misclassification() & tasks.Limit("
@@ -379,6 +397,7 @@ def _with_labels(task: object, what: str) -> _LabelTask:
     """Return a task with costs per row and label, or raise with the reason."""
     if isinstance(task, _LabelTask):
         return task
+    refuse_metric(task)
     if isinstance(task, Task):
         reason = _NO_LABELS.format(what=what, task=type(task).__name__)
         raise ValueError(f"{task!r} {reason}")

@@ -1,0 +1,373 @@
+"""What goes together with what: every objective with every feature, one cell after the other.
+
+A cell is a call. It either gives a proven tree, which `verify` compares with all trees one by one,
+or raises one line that names the law or the limit of the search. docs/guide/combinations.md shows
+the same table, and a test compares the two.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from inspect import signature
+from pathlib import Path
+from types import FunctionType
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from certree import (
+    CostSensitiveTreeClassifier,
+    FairTreeClassifier,
+    OptimalTreeClassifier,
+    OptimalTreeRegressor,
+    PolicyTree,
+    SPOTree,
+    SurvivalTree,
+    metrics,
+    oracles,
+    solve,
+    tasks,
+    verify,
+)
+
+PAGE = Path(__file__).parents[2] / "docs" / "guide" / "combinations.md"
+
+_rng = np.random.default_rng(4)
+N = 14
+X = pd.DataFrame(
+    {
+        "a": _rng.permutation(np.arange(N) % 2),
+        "b": _rng.permutation(np.arange(N) % 2),
+        "c": _rng.permutation(["red", "green", "blue", "red", "green", "blue", "red"] * 2),
+    }
+)
+Y = ((X["a"] + X["b"] > 1) | (_rng.random(N) < 0.3)).astype(int).to_numpy()
+GROUPS = _rng.permutation(np.arange(N) % 2)
+COSTS = _rng.integers(0, 9, (N, 2)).astype(float)
+TARGET = _rng.integers(0, 20, N).astype(float)
+TIMES = np.column_stack([_rng.integers(1, 30, N), _rng.permutation(np.arange(N) % 2)])
+MATRIX = [[0, 1], [3, 0]]
+PRICES = {"a": 0.5, "b": 0.25, "c": 0.125}
+FEW = tasks.Limit("few", {1: 1}, at_most=5)
+SOME = tasks.Limit("some", {1: Y}, at_least=2)
+OTHER = tasks.RowCosts(COSTS[:, ::-1].copy())
+SHARED = {"max_depth": 2}
+
+
+def _own(state: bool = False) -> Any:
+    """Return row costs as an objective by its parts; with a state, splits cost what is new."""
+    if not state:
+        return tasks.Separable([0, 1], lambda rows, label: COSTS[rows, label].sum())
+    return tasks.Separable(
+        [0, 1],
+        lambda rows, label: COSTS[rows, label].sum(),
+        split_cost=lambda rows, test, asked: 0.0 if test in asked else 0.25 * len(rows),
+        initial=frozenset(),
+        transition=lambda asked, test, answer: asked | {test},
+    )
+
+
+def _other_own(state: bool = False) -> Any:
+    split: Any = (lambda rows, test: 0.0) if state else None
+    return tasks.Separable(
+        [0, 1], lambda rows, label: OTHER.costs[rows, label].sum(), split_cost=split
+    )
+
+
+def _solved(task: Any, y: Any = None, **settings: Any) -> Callable[[], object]:
+    """Return a call of `solve`, and the check of its result by trying all trees."""
+
+    def call() -> object:
+        found = solve(
+            task() if isinstance(task, FunctionType) else task, X, y, **{**SHARED, **settings}
+        )
+        assert found.certificate.is_optimal
+        return verify(found, X, y, exhaustive=True)
+
+    return call
+
+
+def _fitted(kind: Any, *args: Any, given: Mapping[str, Any] | None = None, **settings: Any) -> Any:
+    """Return a fit, and the check of its result by trying all trees."""
+
+    def call() -> object:
+        model = kind(**{**SHARED, **settings}).fit(X, *args, **(given or {}))
+        assert model.certificate_.is_optimal
+        assert model.tree_.n_splits <= settings.get("max_splits", 99)
+        if kind is PolicyTree:
+            return verify(model, X, model.rewards_, exhaustive=True)
+        return verify(model, X, *args, exhaustive=True, **(given or {}))
+
+    return call
+
+
+def _policy(**settings: Any) -> Callable[[], object]:
+    def call() -> object:
+        model = PolicyTree(**{**SHARED, **settings}).fit_rewards(X, COSTS)
+        assert model.certificate_.is_optimal
+        return verify(model, X, COSTS, exhaustive=True)
+
+    return call
+
+
+def _spo(**settings: Any) -> Callable[[], object]:
+    def call() -> object:
+        model = SPOTree(oracles.Decisions(np.eye(2)), **{**SHARED, **settings}).fit(X, COSTS)
+        assert model.certificate_.is_optimal
+        return verify(model, X, COSTS, exhaustive=True)
+
+    return call
+
+
+def _with_executor(fit: Callable[..., Callable[[], object]]) -> Callable[[], object]:
+    def call() -> object:
+        with ThreadPoolExecutor(2) as executor:
+            return fit(executor=executor)()
+
+    return call
+
+
+def _lacks(kind: Any, *names: str) -> str:
+    """Return the note of a parameter that does not exist, after a look."""
+    for name in names:
+        assert name not in signature(kind).parameters, (kind, name)
+    return "none"
+
+
+FEATURES = {
+    "prices": "prices of tests",
+    "limit": "a limit",
+    "limits": "two limits",
+    "front": "a second objective",
+    "fair": "a fair rate",
+    "rates": "two fair rates",
+    "splits": "`max_splits`",
+    "complexity": "`complexity`",
+    "multiway": "multiway tests",
+    "threads": "`n_jobs`",
+    "executor": "`executor`",
+}
+
+RATES: dict[str, Any] = {
+    "constraint": ["demographic_parity", "equal_opportunity"],
+    "tolerance": 0.3,
+}
+GROUPED = {"sensitive_features": GROUPS}
+SIZES: dict[str, dict[str, Any]] = {
+    "splits": {"max_splits": 2},
+    "complexity": {"complexity": 0.01},
+    "threads": {"n_jobs": 2},
+}
+
+
+def _sizes(fit: Callable[..., Callable[[], object]]) -> dict[str, Any]:
+    cells: dict[str, Any] = {name: fit(**given) for name, given in SIZES.items()}
+    cells["executor"] = _with_executor(fit)
+    return cells
+
+
+def _classes(objective: str, task: Any) -> dict[str, Any]:
+    """Return the cells of an objective of `OptimalTreeClassifier`; `task` is the same for solve."""
+
+    def fit(**settings: Any) -> Callable[[], object]:
+        return _fitted(OptimalTreeClassifier, Y, objective=objective, **settings)
+
+    def fair(**settings: Any) -> Callable[[], object]:
+        given = {"tolerance": 0.3, "objective": objective, **settings}
+        return _fitted(FairTreeClassifier, Y, given=GROUPED, **given)
+
+    return {
+        "prices": _solved(task, Y, test_costs=PRICES),
+        "limit": fit(limits=FEW),
+        "limits": fit(limits=[FEW, SOME]),
+        "front": _solved(lambda: tasks.Front(task, OTHER), Y),
+        "fair": fair(),
+        "rates": fair(**RATES),
+        "multiway": fit(splits="multiway"),
+        **_sizes(fit),
+    }
+
+
+def _costs() -> dict[str, Any]:
+    def fit(**settings: Any) -> Callable[[], object]:
+        return _fitted(CostSensitiveTreeClassifier, Y, cost_matrix=MATRIX, **settings)
+
+    def fair(**settings: Any) -> Callable[[], object]:
+        given = {"tolerance": 0.3, "cost_matrix": MATRIX, **settings}
+        return _fitted(FairTreeClassifier, Y, given=GROUPED, **given)
+
+    return {
+        "prices": fit(test_costs=PRICES),
+        "limit": fit(limits=FEW),
+        "limits": fit(limits=[FEW, SOME], test_costs=PRICES),
+        "front": _solved(lambda: tasks.Front(tasks.CostMatrix(MATRIX), OTHER), Y),
+        "fair": fair(),
+        "rates": fair(**RATES),
+        "multiway": fit(splits="multiway"),
+        **_sizes(fit),
+    }
+
+
+def _row_costs() -> dict[str, Any]:
+    def fit(**settings: Any) -> Callable[[], object]:
+        return _fitted(CostSensitiveTreeClassifier, given={"costs": COSTS}, **settings)
+
+    return {
+        "prices": fit(test_costs=PRICES),
+        "limit": fit(limits=FEW),
+        "limits": fit(limits=[FEW, SOME], test_costs=PRICES),
+        "front": _solved(lambda: tasks.Front(tasks.RowCosts(COSTS), OTHER)),
+        "fair": _lacks(FairTreeClassifier.fit, "costs"),
+        "rates": _lacks(FairTreeClassifier.fit, "costs"),
+        "multiway": fit(splits="multiway"),
+        **_sizes(fit),
+    }
+
+
+def _policies() -> dict[str, Any]:
+    rewards = tasks.Rewards(COSTS)
+    return {
+        "prices": _solved(rewards, test_costs=PRICES),
+        "limit": _policy(capacity={1: 5}),
+        "limits": _policy(capacity={1: 5}, treatment_costs={0: 1, 1: 2}, budget=20),
+        "front": _solved(lambda: tasks.Front(rewards, OTHER)),
+        "fair": _lacks(PolicyTree, "constraint"),
+        "rates": _lacks(PolicyTree, "constraint"),
+        "multiway": _lacks(PolicyTree, "splits"),
+        **_sizes(_policy),
+    }
+
+
+def _leaf_costs(task: Any, y: Any, kind: Any, **own: Any) -> dict[str, Any]:
+    """Return the cells of a task whose leaves have no labels."""
+
+    def fit(**settings: Any) -> Callable[[], object]:
+        return _fitted(kind, y, **own, **settings)
+
+    return {
+        "prices": _solved(task, y, test_costs=PRICES),
+        "limit": _solved(lambda: task & FEW, y),
+        "limits": _solved(lambda: task & FEW & SOME, y),
+        "front": _solved(lambda: tasks.Front(task, OTHER), y),
+        "fair": _lacks(kind, "constraint"),
+        "rates": _lacks(kind, "constraint"),
+        "multiway": _lacks(kind, "splits"),
+        **_sizes(fit),
+    }
+
+
+def _decisions() -> dict[str, Any]:
+    cells = dict.fromkeys(FEATURES, _lacks(SPOTree, "test_costs", "limits", "splits", "executor"))
+    return {**cells, **{name: _spo(**given) for name, given in SIZES.items()}}
+
+
+def _parts(state: bool) -> dict[str, Any]:
+    def own() -> Any:
+        return _own(state)
+
+    return {
+        "prices": _solved(own, test_costs=PRICES),
+        "limit": _solved(lambda: own() & FEW),
+        "limits": _solved(lambda: own() & FEW & tasks.Limit("many", {0: 1}, at_most=12)),
+        "front": _solved(lambda: own() & _other_own(state)),
+        "fair": _lacks(solve, "constraint"),
+        "rates": _lacks(solve, "constraint"),
+        "splits": _solved(own, max_splits=2),
+        "complexity": _solved(own, complexity=0.01),
+        "multiway": _lacks(solve, "splits"),
+        "threads": _solved(own, n_jobs=2),
+        "executor": _lacks(solve, "executor"),
+    }
+
+
+TABLE: dict[str, dict[str, Any]] = {
+    "accuracy": _classes("accuracy", tasks.Misclassification()),
+    "balanced accuracy": _classes("balanced_accuracy", tasks.Misclassification("balanced")),
+    "cost matrix": _costs(),
+    "costs of rows": _row_costs(),
+    "policy": _policies(),
+    "F1": _classes("f1", metrics.F1()),
+    "MCC": _classes("mcc", metrics.MCC()),
+    "AUC": _classes("auc", metrics.AUC()),
+    "squared error": _leaf_costs(tasks.SquaredError(), TARGET, OptimalTreeRegressor),
+    "absolute error": _leaf_costs(
+        tasks.AbsoluteError(), TARGET, OptimalTreeRegressor, criterion="absolute_error"
+    ),
+    "survival": _leaf_costs(tasks.SurvivalLoss(), TIMES, SurvivalTree),
+    "SPO": _decisions(),
+    "objective by its parts": _parts(False),
+    "the same with a state": _parts(True),
+}
+
+NOTES = {
+    "sum": ("ratio", "not a task, a sum over the leaves"),
+    "labels": ("leaf", "Markovian"),
+    "curve": ("area", "not a function of one labelling of the leaves"),
+    "fronts": ("fronts", "compares whole fronts of trees"),
+    "unit": ("price", "no law of separability fails"),
+    "added": ("added", "combining operator must preserve order"),
+    "shared": ("shared", "An executor needs"),
+    "none": ("none", ""),
+}
+"""Refusals: what the page calls them, and words that their message has."""
+
+REFUSED: dict[str, dict[str, str]] = {
+    "F1": {"prices": "sum", "front": "sum", "executor": "shared"},
+    "MCC": {"prices": "sum", "front": "sum", "executor": "shared"},
+    "AUC": {
+        "prices": "sum",
+        "front": "sum",
+        **dict.fromkeys(("limit", "limits", "fair", "rates"), "curve"),
+        "multiway": "fronts",
+        "executor": "shared",
+    },
+    **{
+        name: {"prices": "unit", **dict.fromkeys(("limit", "limits", "front"), "labels")}
+        for name in ("squared error", "absolute error", "survival")
+    },
+    "objective by its parts": {"prices": "added", "complexity": "added"},
+    "the same with a state": {"prices": "added", "complexity": "added"},
+}
+
+
+def _cell(row: str, feature: str) -> str:
+    """Return the name of the refusal of a cell; empty where it gives a proven tree."""
+    call = TABLE[row][feature]
+    return call if isinstance(call, str) else REFUSED.get(row, {}).get(feature, "")
+
+
+@pytest.mark.parametrize("feature", FEATURES)
+@pytest.mark.parametrize("row", TABLE)
+def test_a_cell_is_proven_or_refused(row: str, feature: str) -> None:
+    call, refusal = TABLE[row][feature], _cell(row, feature)
+    if refusal == "none":
+        return  # the table was made after a look at the parameters
+    if not refusal:
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            assert call()
+        return
+    with pytest.raises(ValueError, match=NOTES[refusal][1]) as error:
+        call()
+    assert "\n" not in str(error.value)
+
+
+def _page_table() -> str:
+    """Return the table of the page."""
+    lines = ["| | " + " | ".join(FEATURES.values()) + " |", "|---|" + ":-:|" * len(FEATURES)]
+    for row in TABLE:
+        cells = [_cell(row, feature) for feature in FEATURES]
+        shown = ["✓" if not cell else "·" if cell == "none" else NOTES[cell][0] for cell in cells]
+        lines.append(f"| {row} | " + " | ".join(shown) + " |")
+    return "\n".join(lines)
+
+
+def test_the_page_shows_this_table() -> None:
+    text = PAGE.read_text(encoding="utf-8")
+    assert _page_table() in text, _page_table()
+    for name, _ in NOTES.values():
+        assert f"**{name}**" in text or name == "none"
