@@ -9,7 +9,8 @@ Every search runs through the public estimators, on tables that scikit-learn bun
 generated from a fixed seed. `certree.without` switches techniques off. The answer must stay the
 same; depth-two evaluations, which do not depend on the machine, and processor seconds are compared
 with those of a search that has everything on. A technique counts as one that matters where it saves
-a tenth of either.
+a tenth of either. Techniques that serve searches which are stopped have a table of their own: cost
+and proven bound after a number of evaluations.
 """
 
 from __future__ import annotations
@@ -40,19 +41,23 @@ _LIMIT = 60.0
 
 _LIMITED = ("fair", "fair, no planes", "two limits", "scarce, no planes", "loose, no planes")
 
+_ORDERED = ("numbers", "numbers, many rows")
+
+# Techniques whose use shows where a search is stopped.
+_ANYTIME = ("use_greedy_incumbent", "use_iterative_deepening", "use_rising_bound")
+
 # Techniques of one kind of search; all others are tried in every search.
 _KINDS = {
     "use_chain_": ("auc", "auc, penalty", "auc, sparse", "auc, no tangents"),
     "use_front_": ("front", "front, many trees", "front, deep"),
     "use_limit_": _LIMITED,
     "use_interval_tests": _LIMITED,
-    "use_dropped_rows": ("numbers",),
-    "use_threshold_": ("numbers",),
-    "use_root_feature_bounds": ("numbers",),
+    "use_dropped_rows": _ORDERED,
+    "use_threshold_": _ORDERED,
+    "use_root_feature_bounds": _ORDERED,
     "use_weight_reuse": ("f1", "fair"),
     "use_leaf_table": ("leaf function",),
     "use_saving_estimates": ("regression", "survival"),
-    "use_rising_bound": ("deep",),
 }
 
 
@@ -74,6 +79,10 @@ def tables(quick: bool) -> dict[str, Any]:
         "cells": cells[:, :3] if quick else cells,
         "bits": bits[:, :16] if quick else bits,
         "diagnosis": diagnosis,
+        # The quarter of the rows that a value falls into, as a category.
+        "quarters": np.argsort(np.argsort(cells[:, : 3 if quick else 10], axis=0), axis=0)
+        * 4
+        // len(cells),
         "blood bits": _bits(blood, 2 if quick else 8),
         # Half of the patients, hard to tell from the others: errors of both kinds trade off.
         "rough blood bits": _bits(blood, 1 if quick else 6),
@@ -82,9 +91,28 @@ def tables(quick: bool) -> dict[str, Any]:
         "deep": random_instance(80 if quick else 300, 12 if quick else 25, seed=3, noise=0.3),
         # Few columns and many rows: most rows have equals, and some of them another class.
         "narrow": random_instance(300 if quick else 60_000, 8 if quick else 12, seed=5, noise=0.25),
+        # Columns that hold for few rows, as symptoms, words or products do.
+        "rare": rare_columns(200 if quick else 2000, 10 if quick else 40),
+        # Many rows of numbers, of which two tell the classes apart, together only.
+        "plane": plane(300 if quick else 40_000, 3 if quick else 12),
         # Each column and its opposite, as one-hot encodings of two categories have them.
         "twins": np.hstack([bits[:, : 10 if quick else 90], 1 - bits[:, : 10 if quick else 90]]),
     }
+
+
+def rare_columns(rows: int, columns: int) -> tuple[Any, Any]:
+    """Draw columns that hold for one row in thirty; eight of them tell most of the classes."""
+    rng = np.random.default_rng(1)
+    bits = (rng.random((rows, columns)) < 0.03).astype(np.uint8)
+    return bits, bits[:, :8].any(axis=1) ^ (rng.random(rows) < 0.1)
+
+
+def plane(rows: int, columns: int) -> tuple[Any, Any]:
+    """Draw numbers; the class is the quarter of the first two, and two in a hundred are wrong."""
+    rng = np.random.default_rng(0)
+    numbers = rng.random((rows, columns))
+    quarter = (numbers[:, 0] > 0.5) ^ (numbers[:, 1] > 0.4)
+    return numbers, quarter ^ (rng.random(rows) < 0.02)
 
 
 def _bits(values: Any, thresholds: int) -> Any:
@@ -139,6 +167,7 @@ def searches(quick: bool) -> dict[str, Callable[[], Any]]:
         "accuracy": lambda: classify(bits, max_depth=depth),
         "repeated rows": lambda: classify(narrow.columns, narrow.labels, max_depth=depth),
         "twin columns": lambda: classify(data["twins"], max_depth=depth),
+        "rare columns": lambda: classify(*data["rare"], max_depth=depth + 1),
         "deep": lambda: classify(deep.columns, deep.labels, max_depth=depth + 1),
         "sparse": lambda: classify(few, max_depth=None, complexity=0.01),
         "sparse, conflicts": lambda: classify(rough, max_depth=None, complexity=0.002),
@@ -153,7 +182,17 @@ def searches(quick: bool) -> dict[str, Callable[[], Any]]:
             .certificate_
         ),
         "leaf function": leaf_function,
+        "categories": lambda: classify(
+            data["quarters"],
+            max_depth=None,
+            complexity=0.01,
+            splits="both",
+            categorical_features="all",
+        ),
         "numbers": lambda: classify(data["cells"], max_depth=3, thresholds="all"),
+        "numbers, many rows": lambda: classify(
+            *data["plane"], max_depth=3, thresholds="all", complexity=0.01
+        ),
         "f1": lambda: classify(bits, max_depth=depth, objective="f1"),
         "front": lambda: certree.pareto_front(bits, y, max_depth=depth, **shared).certificate,
         "front, deep": lambda: (
@@ -178,6 +217,22 @@ def searches(quick: bool) -> dict[str, Callable[[], Any]]:
         "two limits": limited,
         "scarce, no planes": _without("use_limit_planes", scarce),
         "loose, no planes": _without("use_limit_planes", lambda: scarce(3)),
+    }
+
+
+def stopped(quick: bool) -> dict[str, tuple[Callable[[], Any], int]]:
+    """Return searches by name, with the evaluations after which they are looked at."""
+    data = tables(quick)
+    far = random_instance(100 if quick else 2000, 10 if quick else 60, seed=3, noise=0.3)
+
+    def search(X: Any, y: Any, depth: int) -> Callable[[], Any]:
+        model = certree.OptimalTreeClassifier(depth, time_limit=_LIMIT, verbose=False)
+        return lambda: model.fit(X, y).certificate_
+
+    few = data["bits"][:, : 8 if quick else 40]
+    return {
+        "breast cancer, depth 6": (search(few, data["diagnosis"], 6), 50 if quick else 20_000),
+        "generated, depth 5": (search(far.columns, far.labels, 5), 50 if quick else 200_000),
     }
 
 
@@ -272,6 +327,28 @@ def table(found: list[tuple[str, str, Run, Run]]) -> str:
     return markdown([*header, "also pays in"], lines)
 
 
+def reached(search: Callable[[], Any], work: int) -> tuple[float, float]:
+    """Return cost and proven bound of a search after so many evaluations."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        history = search().history
+    _, _, cost, bound = [step for step in history if step[1] <= work][-1]
+    return float(cost), float(bound)
+
+
+def stopped_table(names: Iterable[str], quick: bool) -> str:
+    """Write cost and bound of stopped searches, with everything on and without each technique."""
+    header = ["search", "evaluations", "without", "cost", "proven bound"]
+    lines = []
+    for search, (run, work) in stopped(quick).items():
+        for name in ("", *names):
+            with certree.without(*filter(None, [name])):
+                cost, bound = reached(run, work)
+            without = f"`{name}`" if name else "nothing"
+            lines.append([search, f"{work:,}", without, f"{cost:g}", f"{bound:g}"])
+    return markdown(header, lines)
+
+
 def main() -> None:
     """Print the table."""
     parser = argparse.ArgumentParser(
@@ -286,7 +363,12 @@ def main() -> None:
     if unknown:
         raise SystemExit(f"There is no search {sorted(unknown)}; there are {sorted(offered)}.")
     chosen = {name: run for name, run in offered.items() if name in (wish.searches or offered)}
-    print(table(compare(wish.only, chosen, lambda text: print(text, file=sys.stderr))))
+    timed = [name for name in wish.only if name not in _ANYTIME]
+    if timed:
+        print(table(compare(timed, chosen, lambda text: print(text, file=sys.stderr))))
+    anytime = [name for name in wish.only if name in _ANYTIME]
+    if anytime and wish.searches is None:
+        print(f"\n{stopped_table(anytime, wish.quick)}")
 
 
 if __name__ == "__main__":

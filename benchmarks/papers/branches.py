@@ -549,7 +549,8 @@ PAPER = Paper(
         ),
         Experiment(
             "both",
-            'Beyond the paper: tests of one category and multiway tests in one tree (`splits="both"`).',
+            "Beyond the paper: tests of one category and multiway tests in one tree "
+            '(`splits="both"`).',
             both_runs,
             (Table("Both kinds of tests", both_table),),
         ),

@@ -142,7 +142,7 @@ def test_the_ablation_table_covers_every_kind_of_search() -> None:
         "scarce, no planes",
         "auc",
     ]
-    searches += ["regression", "leaf function"]
+    searches += ["regression", "leaf function", "categories", "numbers, many rows", "rare columns"]
     command += ["--searches", *searches]
     run = subprocess.run(command, capture_output=True, text=True, check=False)
     assert run.returncode == 0, run.stderr
@@ -150,6 +150,35 @@ def test_the_ablation_table_covers_every_kind_of_search() -> None:
     assert lines == ["use_table", "use_front_merge", "use_chain_dominance", "use_limit_planes"]
     for search in searches:
         assert f"{search}:" in run.stderr
+
+
+def test_the_ablation_shows_what_stopped_searches_reach() -> None:
+    command = [sys.executable, str(ROOT / "benchmarks" / "ablation.py"), "--quick"]
+    command += ["--only", "use_greedy_incumbent"]
+    run = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert run.returncode == 0, run.stderr
+    cells = [[cell.strip() for cell in line.split("|")[1:-1]] for line in run.stdout.splitlines()]
+    rows = [row for row in cells if row and row[0].startswith("breast cancer")]
+    assert [row[2] for row in rows] == ["nothing", "`use_greedy_incumbent`"]
+    assert all(float(row[3]) >= float(row[4]) for row in rows)
+
+
+def test_rare_columns_need_nested_sets() -> None:
+    """A child that lacks few rows of its parent is bounded by it, before any sibling is solved."""
+    rng = np.random.default_rng(1)
+    X = (rng.random((500, 20)) < 0.05).astype(int)
+    y = X[:, :8].any(axis=1) ^ (rng.random(500) < 0.1)
+
+    def evaluations() -> tuple[Any, int]:
+        model = certree.OptimalTreeClassifier(max_depth=4, verbose=False).fit(X, y)
+        counters = model.certificate_.counters
+        return model.certificate_.cost, int(counters["depth_two_evaluations"])
+
+    cost, work = evaluations()
+    with certree.without("use_nested_sets"):
+        same, more = evaluations()
+    assert same == cost
+    assert more > 1.1 * work
 
 
 def test_the_bound_on_branches_by_hand() -> None:
