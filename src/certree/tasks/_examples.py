@@ -378,17 +378,17 @@ def _rate_noise(
         )
     if not counts.any():
         return 0.0
-    events = float(weights @ counts)
+    events = float((weights * counts).sum())
     least = float((weights * counts)[counts > 0].min())
     if errors[0]:
         least = min(least, float(errors[0] * weights.min()))
     most_rate = 4 * float((counts / lengths).max() + errors[0] / lengths.min()) / common
-    least_rate = least / (2 * float(weights @ lengths)) / common
+    least_rate = least / (2 * float((weights * lengths).sum())) / common
     log = max(abs(np.log(most_rate)), abs(np.log(least_rate)))
-    terms = float(weights @ np.abs(own)) + events * (1 + log)
+    terms = float((weights * np.abs(own)).sum()) + events * (1 + log)
     weight = float(weights.sum())
     per_time = weights / lengths
-    moved = math.sqrt(float(per_time @ counts**2)) * math.sqrt(float(per_time.sum()))
+    moved = math.sqrt(float((per_time * counts**2).sum())) * math.sqrt(float(per_time.sum()))
     rounded = errors[2] * weight + errors[0] * weight * (log + 2) + 2 * errors[1] * moved
     return float(2.01 * (8 * _EPSILON * terms + rounded))
 

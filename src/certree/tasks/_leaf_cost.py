@@ -463,7 +463,7 @@ def _scaled(
     weights = weights // common
     lightest = 1.0 if rows.given is None else float(rows.given.min()) / float(rows.quantum)
     for column in weighed.T:
-        total = float(np.abs(column) @ weights)
+        total = float((np.abs(column) * weights).sum())
         fixed = fixed_point(column, total, _MOST_SUM, binary=True)
         columns.append(fixed.values * weights)
         quanta.append(fixed.quantum * rows.quantum * common)
