@@ -42,6 +42,9 @@ def summary_line(summary: dict[str, Any]) -> str:
     if summary.get("proven_by_both", 0) > summary["counted"]:
         of_all = f"{summary['geometric_mean_ratio_of_all']} over {summary['proven_by_both']}"
         parts.insert(1, f"with the short fits {of_all}")
+    if summary.get("counted_by_processor"):
+        by_processor = summary["geometric_mean_ratio_processor"]
+        parts.insert(1, f"by processor time {by_processor} over {summary['counted_by_processor']}")
     keys = ("slower", "worse_objective", "better_objective", "more_memory")
     for key in (*keys, *(k for k in ("limit_broken", "limit_broken_by_peer") if k in summary)):
         parts.append(f"{key.replace('_', ' ')}: {', '.join(summary[key]) or 'none'}")

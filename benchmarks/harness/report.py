@@ -87,13 +87,12 @@ def summary(groups: list[list[Row]], peer: str) -> dict[str, Any]:
     both = [(a, b) for a, b in matched if a.objective and b.objective and b.within is not False]
     mean = geometric_mean(counted)
     mean_of_all = geometric_mean(r for _, _, r in ratios)
-    processor_mean = geometric_mean(
+    by_processor = [
         other.processor_seconds / ours.processor_seconds
         for ours, other, _ in ratios
-        if (other.seconds or 0) >= COUNTED_FROM_S
-        and other.processor_seconds
-        and ours.processor_seconds
-    )
+        if ours.processor_seconds and (other.processor_seconds or 0) >= COUNTED_FROM_S
+    ]
+    processor_mean = geometric_mean(by_processor)
     return {
         "peer": peer,
         "instances": len(matched),
@@ -102,6 +101,7 @@ def summary(groups: list[list[Row]], peer: str) -> dict[str, Any]:
         "counted": len(counted),
         "geometric_mean_ratio": None if mean is None else round(mean, 2),
         "geometric_mean_ratio_processor": processor_mean and round(processor_mean, 2),
+        "counted_by_processor": len(by_processor),
         "least_ratio": round(min(counted), 2) if counted else None,
         "proven_by_both": len(ratios),
         "geometric_mean_ratio_of_all": mean_of_all and round(mean_of_all, 2),

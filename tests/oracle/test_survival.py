@@ -175,6 +175,8 @@ def test_estimates_and_instruction_sets_change_nothing(seed: int) -> None:
     y = rng.integers(-99, 100, n) if seed % 2 else rng.integers(10**6, 10**6 + 50, n)
     moments = np.stack([np.ones(n, dtype=np.int64), y, y * y], axis=1)
     least = 1 + seed % 3
+    # Some splits pay, others do not: trees of two and three splits are both the best of a child.
+    penalty = int(10 ** rng.integers(4, 7))
     for sums, cost, setting in (
         (rates, loss.costs, {"kind": "rates", "rate_loss": loss}),
         (moments, squares, {"kind": "squares", "scale": 1000}),
@@ -182,8 +184,10 @@ def test_estimates_and_instruction_sets_change_nothing(seed: int) -> None:
         problem = VectorProblem(columns, sums, **setting)
         values = {
             tuple(
-                solve_vector(problem, Options(depth, None, least, extra=extra)).upper_bound
-                for depth in (2, 3)
+                solve_vector(
+                    problem, Options(depth, None, least, split_penalty=penalty, extra=extra)
+                ).upper_bound
+                for depth, penalty in ((2, 0), (3, 0), (3, penalty))
             )
             for isa in all_isas()
             for extra in (

@@ -36,31 +36,28 @@ inline std::int32_t list_rows(std::int32_t n_words, WordAt word, std::int32_t* l
   return count;
 }
 
-PairBase list_change(const BitColumns& columns, const Word* among, std::int32_t n_words, std::int32_t column,
-                     bool knows_previous, std::int32_t* list, RowChange& change) {
-  const auto stride = static_cast<std::size_t>(columns.stride);
-  const Word* bits = columns.bits + column;
-  const Word* before = knows_previous ? bits - 1 : bits;
-  const auto at = [stride](const Word* of, std::int32_t w) { return of[static_cast<std::size_t>(w) * stride]; };
-  std::int64_t held = 0, all = 0, different = 0;
+PairBase list_change(const Word* bits, const Word* before, const Word* among, std::int32_t n_words,
+                     std::int32_t n_among, std::int32_t* list, RowChange& change) {
+  const bool knows_before = before != nullptr;
+  if (!knows_before) before = bits;
+  std::int64_t held = 0, different = 0;
   for (std::int32_t w = 0; w < n_words; ++w) {
-    held += popcount(at(bits, w) & among[w]);
-    all += popcount(among[w]);
-    different += popcount((at(bits, w) ^ at(before, w)) & among[w]);
+    held += popcount(bits[w] & among[w]);
+    different += popcount((bits[w] ^ before[w]) & among[w]);
   }
   change = {list, 0, 0};
-  if (knows_previous && different < held && different < all - held) {
-    const auto added = [&](std::int32_t w) { return at(bits, w) & ~at(before, w) & among[w]; };
-    const auto taken = [&](std::int32_t w) { return at(before, w) & ~at(bits, w) & among[w]; };
+  if (knows_before && different < held && different < n_among - held) {
+    const auto added = [&](std::int32_t w) { return bits[w] & ~before[w] & among[w]; };
+    const auto taken = [&](std::int32_t w) { return before[w] & ~bits[w] & among[w]; };
     change.n_added = list_rows(n_words, added, list, 0);
     change.n = change.n_added == different ? change.n_added : list_rows(n_words, taken, list, change.n_added);
     return PairBase::previous;
   }
-  if (2 * held <= all) {
-    change.n_added = change.n = list_rows(n_words, [&](std::int32_t w) { return at(bits, w) & among[w]; }, list, 0);
+  if (2 * held <= n_among) {
+    change.n_added = change.n = list_rows(n_words, [&](std::int32_t w) { return bits[w] & among[w]; }, list, 0);
     return PairBase::nothing;
   }
-  change.n = list_rows(n_words, [&](std::int32_t w) { return ~at(bits, w) & among[w]; }, list, 0);
+  change.n = list_rows(n_words, [&](std::int32_t w) { return ~bits[w] & among[w]; }, list, 0);
   return PairBase::columns;
 }
 

@@ -346,7 +346,7 @@ template <bool Rates, class V>
 }
 
 template <bool Rates, class V>
-inline void estimates_of_row(const SavingInput<V>& in, std::int32_t i, const PairRow<V>& pairs) {
+inline void estimates_of_row(const SavingInput<V> in, std::int32_t i, const PairRow<V> pairs) {
   constexpr std::int32_t kMany = 2 * kStep;
   const ManyFloats none = ManyFloats{} - __builtin_inff();
   ManyShorts places{};
@@ -383,6 +383,16 @@ void estimates_of_pairs(const SavingInput<V>& in, std::int32_t i, const PairRow<
   return in.rates != nullptr ? estimates_of_row<true>(in, i, pairs) : estimates_of_row<false>(in, i, pairs);
 }
 
+// What an estimate must exceed for the exact saving to be the largest, if `largest` is the largest estimate: both are off, and
+// two leaves are rounded up.
+template <bool Rates, class V>
+[[gnu::always_inline]] inline Reals bars_below(const SavingInput<V>& in, float largest, V w) {
+  // Beyond 2^24 rows, leaves that are too small may be among the estimates.
+  if (in.min_leaf > (1 << 24)) return all_reals(-__builtin_inf());
+  if constexpr (Rates) return all_reals(largest - 2 * kRoughRate * static_cast<double>(w) - 3 * in.rates->per_gain);
+  return all_reals(largest * (1 - 3 * kRoughSquare) - 3 / static_cast<double>(in.scales[0]));
+}
+
 template <bool Rates, class V>
 inline void savings_with_column(const SavingInput<V>& in, std::int32_t i, const PairRow<V>& pairs) {
   Wholes places{};
@@ -390,7 +400,9 @@ inline void savings_with_column(const SavingInput<V>& in, std::int32_t i, const 
   const auto with = all_wholes(in.columns[i]);
   const Wholes all = all_wholes(in.totals[0]), none = all_wholes(kNoSaving);
   Wholes yes = none, no = none;
-  Bars bars{bars_above<Rates>(in, yes, with), bars_above<Rates>(in, no, all - with)};
+  const auto larger_of = [](Reals a, Reals b) { return a > b ? a : b; };
+  Bars bars{bars_below<Rates>(in, in.yes_rough[i], in.columns[i]),
+            bars_below<Rates>(in, in.no_rough[i], static_cast<V>(in.totals[0] - in.columns[i]))};
   for (std::int32_t j = 0; j < in.n_columns; j += kStep) {
     const auto w = sums_in_cells(in, i, j, 0, pairs), u = sums_in_cells(in, i, j, 1, pairs);
     if (!may_improve<Rates, false>(in, j, w, u, bars)) continue;
@@ -401,7 +413,8 @@ inline void savings_with_column(const SavingInput<V>& in, std::int32_t i, const 
     const Wholes no_i = is_asked ? saved.only_j + saved.neither : none;
     yes = all_wholes(largest_lane(yes > yes_i ? yes : yes_i));
     no = all_wholes(largest_lane(no > no_i ? no : no_i));
-    bars = {bars_above<Rates>(in, yes, with), bars_above<Rates>(in, no, all - with)};
+    bars = {larger_of(bars.yes, bars_above<Rates>(in, yes, with)),
+            larger_of(bars.no, bars_above<Rates>(in, no, all - with))};
   }
   in.yes1[i] = yes[0];
   in.no1[i] = no[0];

@@ -240,10 +240,10 @@ struct VectorKernels {
   void (*add_wide_types)(const V* counts, std::size_t type_stride, std::int32_t n_types, const V* values,
                          std::int32_t value_stride, std::int32_t first, std::int32_t n_columns,
                          std::int32_t n_statistics, V* out, std::size_t stride);
-  // Lists the fewest rows among those of a set that sums of pairs of a column follow from, and says which sums they change;
-  // those of the column before it only if they are known.  The list has room for 32 more.
-  PairBase (*list_change)(const BitColumns&, const Word* among, std::int32_t n_words, std::int32_t column,
-                          bool knows_previous, std::int32_t* list, RowChange& change);
+  // Lists the fewest rows among the `n_among` of a set that sums of pairs of a column follow from, and says which sums they change;
+  // those of the column before it only if they are known, or else `before` is null.  The list has room for 32 more.
+  PairBase (*list_change)(const Word* bits, const Word* before, const Word* among, std::int32_t n_words,
+                          std::int32_t n_among, std::int32_t* list, RowChange& change);
   // A leaf costs the least of its first n_costs sums: both sides of every column, and the pairs (i, j), j > i.
   void (*least_of_sides)(const VectorInput<V>&, V* yes0, V* no0);
   void (*least_of_pairs)(const VectorInput<V>&, std::int32_t i, const PairRow<V>&);

@@ -41,11 +41,15 @@ struct PairTable {
   const V* subtrahend = nullptr;
   std::size_t subtrahend_row = 0;
   std::size_t stride = 0;  // of statistics
-  V at(std::int32_t i, std::int32_t j, std::int32_t statistic) const {
-    const auto row = static_cast<std::size_t>(std::min(i, j)), column = static_cast<std::size_t>(std::max(i, j));
-    const std::size_t place = static_cast<std::size_t>(statistic) * stride + column;
-    const V all = minuend[row * minuend_row + place];
-    return subtrahend == nullptr ? all : static_cast<V>(all - subtrahend[row * subtrahend_row + place]);
+  // One statistic of all pairs of a column; where i meets itself, any number.
+  void copy(std::size_t i, std::size_t n, std::size_t statistic, V* out) const {
+    const std::size_t place = statistic * stride;
+    for (std::size_t j = 0; j < i; ++j) out[j] = minuend[j * minuend_row + place + i];
+    std::copy_n(minuend + i * minuend_row + place + i, n - i, out + i);
+    if (subtrahend == nullptr) return;
+    for (std::size_t j = 0; j < i; ++j) out[j] -= subtrahend[j * subtrahend_row + place + i];
+    const V* less = subtrahend + i * subtrahend_row + place;
+    for (std::size_t j = i; j < n; ++j) out[j] -= less[j];
   }
 };
 

@@ -8,6 +8,7 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <vector>
 
 #include "search/vector_leaves.hpp"
@@ -80,7 +81,7 @@ class QuantileLeaves {
     std::fill_n(side.input.no1, stride, kNoTarget<Lane>);
     Lane* yes0 = side.yes0.ensure(stride);
     Lane* no0 = side.no0.ensure(stride);
-    with_.take(rows_, side.rows.data(), n_words_, [](Word rows, std::size_t) { return rows; });
+    with_.take(kernels_, rows_, side.rows.data(), n_words_, [](Word rows, std::size_t) { return rows; });
     kernels_.quantiles_of_sides(side.input, with_.list(), yes0, no0);
     const V* rows = sums.columns + static_cast<std::size_t>(size_.statistic) * stride;
     const V all = sums.totals[size_.statistic];
@@ -144,13 +145,15 @@ class QuantileLeaves {
   class List {
    public:
     template <class Restrict>
-    void take(const std::vector<TargetRow<Lane>>& rows, const Word* among, std::size_t n_words, Restrict restrict_to) {
-      if (places_.size() < rows.size()) places_.resize(rows.size());
-      std::int32_t n = 0;
-      for (std::size_t w = 0; w < n_words; ++w)
-        for (Word rest = restrict_to(among[w], w); rest != 0; rest &= rest - 1)
-          places_[static_cast<std::size_t>(n++)] = static_cast<std::int32_t>(w * kWordBits) + std::countr_zero(rest);
-      cut(rows, n);
+    void take(const VectorKernels<V>& kernels, const std::vector<TargetRow<Lane>>& rows, const Word* among,
+              std::size_t n_words, Restrict restrict_to) {
+      if (places_.size() < rows.size() + 32) places_.resize(rows.size() + 32);
+      chosen_.resize(n_words);
+      for (std::size_t w = 0; w < n_words; ++w) chosen_[w] = restrict_to(among[w], w);
+      RowChange change;  // among more rows than there are, those that are set are the fewest
+      kernels.list_change(chosen_.data(), nullptr, chosen_.data(), static_cast<std::int32_t>(n_words),
+                          std::numeric_limits<std::int32_t>::max(), places_.data(), change);
+      cut(rows, change.n);
     }
     const TargetList<Lane>& list() const { return list_; }
 
@@ -177,6 +180,7 @@ class QuantileLeaves {
       list_ = {places_.data(), n, size, n_chunks, chunks_.data()};
     }
 
+    std::vector<Word> chosen_;
     std::vector<std::int32_t> places_;
     std::vector<TargetChunk<Lane>> chunks_;
     TargetList<Lane> list_;
@@ -186,8 +190,9 @@ class QuantileLeaves {
 
   void take_sides(const Side& side, std::int32_t column) {
     const Word* bits = bits_of(column);
-    with_.take(rows_, side.rows.data(), n_words_, [=](Word rows, std::size_t w) { return rows & bits[w]; });
-    without_.take(rows_, side.rows.data(), n_words_, [=](Word rows, std::size_t w) { return rows & ~bits[w]; });
+    with_.take(kernels_, rows_, side.rows.data(), n_words_, [=](Word rows, std::size_t w) { return rows & bits[w]; });
+    without_.take(kernels_, rows_, side.rows.data(), n_words_,
+                  [=](Word rows, std::size_t w) { return rows & ~bits[w]; });
   }
 
   // Statistics of pairs that losses depend on: weights, and numbers of rows where leaves have a least size.

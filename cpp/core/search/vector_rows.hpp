@@ -44,7 +44,9 @@ class NodeRows {
     const auto n = static_cast<std::size_t>(n_);
     words_ = words_for(static_cast<std::size_t>(columns_));
     holds_ = reinterpret_cast<const Word*>(bytes);
-    wide_ = reinterpret_cast<const Cost*>(holds_ + n * words_);
+    n_words_ = static_cast<std::size_t>(node.n_words);
+    by_column_ = holds_ + n * words_;
+    wide_ = reinterpret_cast<const Cost*>(by_column_ + static_cast<std::size_t>(columns_) * n_words_);
     values_ = reinterpret_cast<const V*>(wide_ + n * static_cast<std::size_t>(groups.n_wide));
     n_values_ = groups.n_values;
     n_wide_ = groups.n_wide;
@@ -53,6 +55,8 @@ class NodeRows {
   std::int32_t size() const { return n_; }
   VectorRows<V> narrow() const { return {holds_, static_cast<std::int32_t>(words_), values_, n_values_, columns_}; }
   VectorRows<Cost> wide() const { return {holds_, static_cast<std::int32_t>(words_), wide_, n_wide_, columns_}; }
+  // The rows where a column holds, as words one after the other.
+  const Word* column(std::int32_t column) const { return by_column_ + static_cast<std::size_t>(column) * n_words_; }
   const V* values(std::int32_t row) const {
     return values_ + static_cast<std::size_t>(row) * static_cast<std::size_t>(n_values_);
   }
@@ -65,8 +69,9 @@ class NodeRows {
 
  private:
   std::int32_t n_ = 0, columns_ = 0, n_values_ = 0, n_wide_ = 0;
-  std::size_t words_ = 0;
+  std::size_t words_ = 0, n_words_ = 0;
   const Word* holds_ = nullptr;
+  const Word* by_column_ = nullptr;
   const Cost* wide_ = nullptr;
   const V* values_ = nullptr;
 };
@@ -78,9 +83,15 @@ NodeRows<V> NodeRows<V>::lay_out(const Node& node, const PartValues<V>& groups, 
   const auto n_columns = static_cast<std::size_t>(node.n_columns);
   const std::size_t words = words_for(n_columns);
   const auto n_values = static_cast<std::size_t>(groups.n_values), n_wide = static_cast<std::size_t>(groups.n_wide);
-  bytes.ensure(n * (words * sizeof(Word) + n_wide * sizeof(Cost) + n_values * sizeof(V)));
+  const auto n_words = static_cast<std::size_t>(node.n_words);
+  bytes.ensure(n * (words * sizeof(Word) + n_wide * sizeof(Cost) + n_values * sizeof(V)) +
+               n_columns * n_words * sizeof(Word));
   auto* holds = reinterpret_cast<Word*>(bytes.data());
-  auto* wide = reinterpret_cast<Cost*>(holds + n * words);
+  Word* by_column = holds + n * words;
+  for (std::size_t w = 0; w < n_words; ++w)
+    for (std::size_t c = 0; c < n_columns; ++c)
+      by_column[c * n_words + w] = node.bits[w * static_cast<std::size_t>(node.stride) + c];
+  auto* wide = reinterpret_cast<Cost*>(by_column + n_columns * n_words);
   auto* values = reinterpret_cast<V*>(wide + n * n_wide);
   Word block[kWordBits];
   for (std::size_t w = 0; w < words_for(n); ++w) {

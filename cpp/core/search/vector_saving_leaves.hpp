@@ -161,11 +161,13 @@ class SavingLeaves {
 
   void evaluate(Side& side, std::int32_t column, const PairTable<V>& pairs) {
     const auto stride = static_cast<std::size_t>(side.input.stride);
-    const std::int32_t n_statistics = std::max(2, side.input.count_statistic + 1);
-    V* row = row_.ensure(static_cast<std::size_t>(n_statistics) * stride);
-    for (std::int32_t s = 0; s < n_statistics; ++s)
-      for (std::int32_t j = 0; j < side.input.n_columns; ++j)
-        row[static_cast<std::size_t>(s) * stride + static_cast<std::size_t>(j)] = pairs.at(column, j, s);
+    const auto n = static_cast<std::size_t>(side.input.n_columns);
+    const auto n_statistics = static_cast<std::size_t>(std::max(2, side.input.count_statistic + 1));
+    V* row = row_.ensure(n_statistics * stride);
+    for (std::size_t s = 0; s < n_statistics; ++s) {
+      pairs.copy(static_cast<std::size_t>(column), n, s, row + s * stride);
+      std::fill(row + s * stride + n, row + (s + 1) * stride, V{0});
+    }
     kernels_.savings_of_column(side.input, column, {row, stride, nullptr, 0});
     is_exact_[static_cast<std::size_t>(column)] = 1;
   }

@@ -107,8 +107,9 @@ class VectorSums {
     }
     Word* mask = mask_.ensure(static_cast<std::size_t>(node_->n_words));
     child_rows_.clear();
+    const Word* of_column = rows().column(column);
     for (std::int32_t w = 0; w < node_->n_words; ++w) {
-      const Word bits = word(w, column);
+      const Word bits = of_column[w];
       mask[w] = holds ? bits : ~bits & node_->valid[static_cast<std::size_t>(w)];
       for (Word rest = mask[w]; rest != 0; rest &= rest - 1)
         child_rows_.push_back(w * kWordBits + std::countr_zero(rest));
@@ -144,9 +145,11 @@ class VectorSums {
     std::int32_t* list = list_.ensure(static_cast<std::size_t>(node_->n_words) * kWordBits + 32);
     const bool knows_previous = i > 0 && previous_.column == i - 1 && previous_.n_statistics == n_statistics;
     RowChange change;
-    const PairBase base = kernels_.list_change(node_->view(), among_, node_->n_words, i, knows_previous, list, change);
+    const NodeRows<V> laid = rows();
+    const PairBase base = kernels_.list_change(laid.column(i), knows_previous ? laid.column(i - 1) : nullptr, among_,
+                                               node_->n_words, n_chosen_, list, change);
     const V* known = base == PairBase::nothing ? nullptr : base == PairBase::columns ? columns : previous_.row;
-    kernels_.add_rows(rows().narrow(), change, i, n_statistics, known, out, stride);
+    kernels_.add_rows(laid.narrow(), change, i, n_statistics, known, out, stride);
     previous_ = {i, n_statistics, out};
   }
 

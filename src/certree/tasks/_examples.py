@@ -375,7 +375,7 @@ def _rate_noise(
     most_rate = float(((events + more) / times).max()) / common
     least_rate = float(events[counts > 0].min() / (times + longer).sum()) / common
     log = max(abs(np.log(most_rate)), abs(np.log(least_rate)))
-    terms = float(weights @ np.abs(own)) + float(events.sum()) * (1 + log)
+    terms = float((weights * np.abs(own)).sum()) + float(events.sum()) * (1 + log)
     by_time = math.sqrt(float(((events + more) ** 2 / times).sum()))
     by_time *= math.sqrt(float((longer**2 / times).sum()))
     rounded = float(own_off.sum()) + float(more.sum()) * (log + 1) + by_time

@@ -478,7 +478,7 @@ def _scaled(
     common = int(np.gcd.reduce(weights))
     weights, unit = weights // common, rows.quantum * common
     for number, column in enumerate(weighed.T):
-        total = float(np.abs(column) @ weights)
+        total = float((np.abs(column) * weights).sum())
         fixed = fixed_point(column, total, _MOST_SUM, binary=True)
         values, error = fixed.values, fixed.error
         if fixed.error and number < n_up:
