@@ -439,3 +439,57 @@ def test_ranks_hold_the_rows_that_count(forced: Any) -> None:
     assert isinstance(statement.columns, RankedColumns)
     assert statement.columns.shape == (66, 130)
     assert statement.problem.columns.shape == (66, 130)
+
+
+# ---- bad input -----------------------------------------------------------------------------------
+
+UP = np.arange(20.0)
+LARGE = 2**53 + np.arange(20)
+
+
+@pytest.mark.parametrize(
+    ("table", "error", "message"),
+    [
+        (np.where(UP == 3, np.inf, UP)[:, None], ValueError, "infinity.*column 0, row 3"),
+        (np.where(UP == 3, -np.inf, UP)[:, None], ValueError, "infinity.*column 0, row 3"),
+        (LARGE[:, None], ValueError, r"integers beyond 2\*\*53 .*9007199254740993 in column 0"),
+        ([[int(value)] for value in LARGE], ValueError, r"integers beyond 2\*\*53"),
+        ([[k if k % 2 else f"{k}"] for k in range(20)], TypeError, "numbers or strings.*column 0"),
+    ],
+    ids=["infinity", "minus infinity", "int64", "int", "mixed"],
+)
+def test_numbers_that_have_no_order_are_refused(table: Any, error: Any, message: str) -> None:
+    with pytest.raises(error, match=message):
+        OptimalTreeClassifier(2, thresholds="all").fit(table, UP > 9)
+
+
+def test_large_integers_that_floats_tell_apart_are_cut_between(forced: Any) -> None:
+    forced(True)
+    table = (2**60 + 2**10 * np.arange(20))[:, None]
+    model = OptimalTreeClassifier(2, thresholds="all").fit(table, UP > 9)
+    assert (model.certificate_.cost, model.certificate_.n_tests) == (0, 19)
+    assert model.predict(table).tolist() == (UP > 9).tolist()
+
+
+@pytest.mark.parametrize(
+    ("column", "n_tests", "cost"),
+    [(np.full(20, 3.5), 0, 10), (np.full(20, np.nan), 0, 10), (np.append(UP[1:], np.nan), 37, 0)],
+    ids=["one value", "all missing", "one missing"],
+)
+def test_columns_that_say_nothing_have_no_test(
+    column: Any, n_tests: int, cost: int, forced: Any
+) -> None:
+    forced(True)
+    labels = np.repeat([0, 1], 10)
+    model = OptimalTreeClassifier(2, thresholds="all").fit(column[:, None], labels)
+    assert model.certificate_.n_tests == n_tests
+    assert model.certificate_.is_optimal
+    assert model.certificate_.cost == cost
+
+
+def test_a_million_different_numbers() -> None:
+    values = np.random.default_rng(0).permutation(1_000_000) / 8
+    model = OptimalTreeClassifier(2, thresholds="all", time_limit=None)
+    model.fit(values[:, None], values % 62_500 >= 31_250)
+    assert (model.certificate_.cost, model.certificate_.n_tests) == (0, 999_999)
+    assert model.certificate_.counters["peak_bytes"] < 100e6
