@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import pickle
 import tracemalloc
 from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -157,6 +159,24 @@ def test_small_tables_and_bits_keep_a_column_per_test() -> None:
     assert prefers_ranks(10_000, np.full(20, 33, dtype=np.int32), 2, RankLimits(2))
     assert prefers_ranks(1000, np.full(10, 1000, dtype=np.int32), 2, RankLimits(4))
     assert prefers_ranks(18_000, np.full(8, 18_000, dtype=np.int32), 2, RankLimits(1))
+
+
+def test_the_chosen_search_is_near_the_better_one_on_the_measured_grid() -> None:
+    record = Path(__file__).parents[2] / "benchmarks" / "results" / "choice.json"
+    cells = json.loads(record.read_text(encoding="utf-8"))["cells"]
+    assert {cell["kind"] for cell in cells} == {"labels", "squares", "quantile"}
+    for cell in cells:
+        if not (cell["columns proven"] or cell["ranks proven"]):
+            continue  # both were stopped
+        given = cell["asked"]
+        n_ranks = np.array(given["n_ranks"], dtype=np.int32)
+        limits = RankLimits(cell["depth"])
+        is_ranked = prefers_ranks(
+            given["n_rows"], n_ranks, given["n_classes"], limits, given["kind"]
+        )
+        best = min(cell["columns"], cell["ranks"])
+        # Some hundredths of a second are what imports and other work on the machine take.
+        assert cell["ranks" if is_ranked else "columns"] <= 2 * best + 0.02, cell
 
 
 def test_a_table_that_is_too_large_for_a_column_per_test_is_ranked(by_ranks: list[int]) -> None:
