@@ -98,9 +98,36 @@ class Cart(Solver):
         return {"proven": False, "splits": int(tree.node_count - tree.n_leaves)}
 
 
+class CertreeSquares(CertreeNumbers):
+    """The estimator for squared errors."""
+
+    def fit(self, columns: Any, labels: Any) -> Any:
+        from certree import OptimalTreeRegressor
+
+        limits = {"max_depth": self.depth, "time_limit": self.limit, "n_jobs": 1}
+        return OptimalTreeRegressor(**limits, **self.options).fit(columns, labels)
+
+    def measure(self, model: Any, columns: Any, labels: Any) -> Answer:
+        return {"cost": float(np.square(self.predict(model, columns) - labels).sum())}
+
+
+class CartSquares(Cart):
+    """scikit-learn's greedy tree for squared errors."""
+
+    def fit(self, columns: Any, labels: Any) -> Any:
+        from sklearn.tree import DecisionTreeRegressor
+
+        model = DecisionTreeRegressor(max_depth=self.depth, random_state=0, **self.options)
+        return model.fit(columns, labels)
+
+    measure = CertreeSquares.measure
+
+
 NUMBER_SOLVERS: dict[str, type[Solver]] = {
     "certree-numbers": CertreeNumbers,
     "certree-ordered": CertreeOrdered,
     "pycontree": Pycontree,
     "cart": Cart,
+    "certree-squares": CertreeSquares,
+    "cart-squares": CartSquares,
 }

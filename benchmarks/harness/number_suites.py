@@ -38,6 +38,14 @@ def generated(rows: int, features: int) -> Instance:
     return Instance(f"{rows:,} x {features}", values, labels.astype(np.int64))
 
 
+def generated_target(rows: int) -> Instance:
+    """Draw ten columns of numbers, of which five say something of a target, and noise."""
+    from sklearn.datasets import make_friedman1
+
+    values, target = make_friedman1(rows, 10, noise=1.0, random_state=0)
+    return Instance(f"{rows:,} x 10", values, np.round(target, 3))
+
+
 def entry(solver: str, depth: int, limit: float) -> Entry:
     """Make the entry of a solver for trees over all thresholds."""
     if solver == "certree":

@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from certree import OptimalTreeRegressor
 from tests.oracle.ordered import Ordered, make_ordered
 from tests.problems import FUZZ, zero_one_costs
 from tests.registry import all_switches
@@ -174,3 +175,39 @@ def test_limits_enclose_the_optimum(kind: str) -> None:
         ordered.check(result, optimum, seconds)
         if result.status == "optimal":
             assert result.upper_bound == optimum, (ordered, seconds)
+
+
+def least_four_runs(x: Any, y: Any, weights: Any) -> float:
+    """Return the least squared error of four runs of one column, by dynamic programming."""
+    order = np.argsort(x, kind="stable")
+    x, y, weights = x[order], y[order], weights[order]
+    ends = np.append(np.flatnonzero(x[1:] != x[:-1]) + 1, len(x))
+    sums = [np.cumsum(part, axis=0)[ends - 1] for part in (weights, weights[:, None] * y)]
+    squares = np.cumsum((weights[:, None] * y**2).sum(axis=1))[ends - 1]
+    w, u = (np.concatenate([part[:1] * 0, part]) for part in sums)
+    squares = np.append(0.0, squares)
+    least = np.full(len(w), np.inf)
+    least[0] = 0.0
+    for _ in range(4):
+        before, least = least, np.full(len(w), np.inf)
+        for end in range(1, len(w)):
+            means = (u[end] - u[:end]) ** 2 / (w[end] - w[:end])[:, None]
+            least[end] = (before[:end] + squares[end] - squares[:end] - means.sum(axis=1)).min()
+        least = np.minimum(least, before)
+    return float(least[-1])
+
+
+@pytest.mark.parametrize("digits", [2, 4, 12])
+@pytest.mark.parametrize("n_outputs", [1, 2])
+@pytest.mark.parametrize("kind", ["noise", "trend", "steps"])
+def test_runs_of_one_column(kind: str, n_outputs: int, digits: int) -> None:
+    """Depth two over one column of many rows is the best division into four runs."""
+    rng = np.random.default_rng([n_outputs, digits])
+    x = np.round(rng.normal(size=4500), digits)
+    signal = {"noise": 0 * x, "trend": 30 * x, "steps": 20 * np.floor(3 * np.sin(4 * x))}[kind]
+    y = np.round(signal[:, None] + rng.normal(size=(4500, n_outputs)) * 10)
+    weights = rng.integers(1, 4, 4500) if digits == 4 else np.ones(4500, dtype=int)
+    model = OptimalTreeRegressor(max_depth=2, thresholds="all", time_limit=None)
+    model.fit(x[:, None], y[:, 0] if n_outputs == 1 else y, sample_weight=weights)
+    assert model.certificate_.is_optimal
+    assert float(model.certificate_.cost) == pytest.approx(least_four_runs(x, y, weights), rel=1e-9)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import pickle
 import tracemalloc
 from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -157,6 +159,24 @@ def test_small_tables_and_bits_keep_a_column_per_test() -> None:
     assert prefers_ranks(10_000, np.full(20, 33, dtype=np.int32), 2, RankLimits(2))
     assert prefers_ranks(1000, np.full(10, 1000, dtype=np.int32), 2, RankLimits(4))
     assert prefers_ranks(18_000, np.full(8, 18_000, dtype=np.int32), 2, RankLimits(1))
+
+
+def test_the_chosen_search_is_near_the_better_one_on_the_measured_grid() -> None:
+    record = Path(__file__).parents[2] / "benchmarks" / "results" / "choice.json"
+    cells = json.loads(record.read_text(encoding="utf-8"))["cells"]
+    assert {cell["kind"] for cell in cells} == {"labels", "squares", "quantile"}
+    for cell in cells:
+        if not (cell["columns proven"] or cell["ranks proven"]):
+            continue  # both were stopped
+        given = cell["asked"]
+        n_ranks = np.array(given["n_ranks"], dtype=np.int32)
+        limits = RankLimits(cell["depth"])
+        is_ranked = prefers_ranks(
+            given["n_rows"], n_ranks, given["n_classes"], limits, given["kind"]
+        )
+        best = min(cell["columns"], cell["ranks"])
+        # Some hundredths of a second are what imports and other work on the machine take.
+        assert cell["ranks" if is_ranked else "columns"] <= 2 * best + 0.02, cell
 
 
 def test_a_table_that_is_too_large_for_a_column_per_test_is_ranked(by_ranks: list[int]) -> None:
@@ -439,3 +459,57 @@ def test_ranks_hold_the_rows_that_count(forced: Any) -> None:
     assert isinstance(statement.columns, RankedColumns)
     assert statement.columns.shape == (66, 130)
     assert statement.problem.columns.shape == (66, 130)
+
+
+# ---- bad input -----------------------------------------------------------------------------------
+
+UP = np.arange(20.0)
+LARGE = 2**53 + np.arange(20)
+
+
+@pytest.mark.parametrize(
+    ("table", "error", "message"),
+    [
+        (np.where(UP == 3, np.inf, UP)[:, None], ValueError, "infinity.*column 0, row 3"),
+        (np.where(UP == 3, -np.inf, UP)[:, None], ValueError, "infinity.*column 0, row 3"),
+        (LARGE[:, None], ValueError, r"integers beyond 2\*\*53 .*9007199254740993 in column 0"),
+        ([[int(value)] for value in LARGE], ValueError, r"integers beyond 2\*\*53"),
+        ([[k if k % 2 else f"{k}"] for k in range(20)], TypeError, "numbers or strings.*column 0"),
+    ],
+    ids=["infinity", "minus infinity", "int64", "int", "mixed"],
+)
+def test_numbers_that_have_no_order_are_refused(table: Any, error: Any, message: str) -> None:
+    with pytest.raises(error, match=message):
+        OptimalTreeClassifier(2, thresholds="all").fit(table, UP > 9)
+
+
+def test_large_integers_that_floats_tell_apart_are_cut_between(forced: Any) -> None:
+    forced(True)
+    table = (2**60 + 2**10 * np.arange(20))[:, None]
+    model = OptimalTreeClassifier(2, thresholds="all").fit(table, UP > 9)
+    assert (model.certificate_.cost, model.certificate_.n_tests) == (0, 19)
+    assert model.predict(table).tolist() == (UP > 9).tolist()
+
+
+@pytest.mark.parametrize(
+    ("column", "n_tests", "cost"),
+    [(np.full(20, 3.5), 0, 10), (np.full(20, np.nan), 0, 10), (np.append(UP[1:], np.nan), 37, 0)],
+    ids=["one value", "all missing", "one missing"],
+)
+def test_columns_that_say_nothing_have_no_test(
+    column: Any, n_tests: int, cost: int, forced: Any
+) -> None:
+    forced(True)
+    labels = np.repeat([0, 1], 10)
+    model = OptimalTreeClassifier(2, thresholds="all").fit(column[:, None], labels)
+    assert model.certificate_.n_tests == n_tests
+    assert model.certificate_.is_optimal
+    assert model.certificate_.cost == cost
+
+
+def test_a_million_different_numbers() -> None:
+    values = np.random.default_rng(0).permutation(1_000_000) / 8
+    model = OptimalTreeClassifier(2, thresholds="all", time_limit=None)
+    model.fit(values[:, None], values % 62_500 >= 31_250)
+    assert (model.certificate_.cost, model.certificate_.n_tests) == (0, 999_999)
+    assert model.certificate_.counters["peak_bytes"] < 100e6

@@ -28,6 +28,7 @@ from certree.encoding import TableEncoder
 from certree.encoding._cuts import choose_gaps, count_cuts, count_values
 from certree.encoding._room import Room, most_per_column, thin_out
 from certree.encoding._test_list import Cuts
+from certree.estimators._optimal_tree import BaseOptimalTree
 
 RNG = np.random.default_rng(0)
 N = 60
@@ -43,9 +44,10 @@ def choose_cuts(column: Any, *rules: Any) -> Any:
     return np.array(list(Cuts.between(*choose_gaps(column, *rules))))
 
 
-def tiny_room(memory: int) -> Any:
-    # With a search that is chosen, there is a column per test.
-    return OptimalTreeClassifier(2, search="depth-first", thresholds="all", memory_limit=memory)
+@pytest.fixture
+def a_column_per_test(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let no search take ranks, for which there is always room."""
+    monkeypatch.setattr(BaseOptimalTree, "_rank_limits", lambda *_, **__: None)
 
 
 def test_room_is_taken_for_all_that_fits() -> None:
@@ -79,11 +81,12 @@ def test_fewer_cut_points_are_some_of_those_asked_for(limit: int | None) -> None
 
 
 @pytest.mark.filterwarnings("ignore:The search reached")
+@pytest.mark.usefixtures("a_column_per_test")
 def test_bounds_hold_for_the_tests_that_were_left_out() -> None:
     best = OptimalTreeClassifier(2, thresholds="all").fit(X, Y)
     n_tests = best.certificate_.n_tests
     with pytest.warns(OptimalityWarning, match=f"of the {n_tests} tests"):
-        model = tiny_room(9000).fit(X, Y)
+        model = OptimalTreeClassifier(2, thresholds="all", memory_limit=9000).fit(X, Y)
     found = model.certificate_
     assert found.status == "memory_limit"
     assert (found.n_tests, found.n_tests_searched) == (n_tests, len(model.encoder_.tests_))
@@ -97,34 +100,30 @@ def test_bounds_hold_for_the_tests_that_were_left_out() -> None:
 
 
 @pytest.mark.filterwarnings("ignore::certree.OptimalityWarning")
+@pytest.mark.usefixtures("a_column_per_test")
 def test_every_objective_has_bounds_that_hold_for_all_tests() -> None:
     costs = RNG.integers(0, 9, (N, 2))
     groups = RNG.integers(0, 2, N)
     doors: list[Any] = [
-        lambda m: OptimalTreeClassifier(2, search="depth-first", objective="f1", **m).fit(X, Y),
-        lambda m: OptimalTreeClassifier(
-            2, objective="f1", complexity=0.01, search="depth-first", **m
-        ).fit(X, Y),
+        lambda m: OptimalTreeClassifier(2, objective="f1", **m).fit(X, Y),
+        lambda m: OptimalTreeClassifier(2, objective="f1", complexity=0.01, **m).fit(X, Y),
         lambda m: OptimalTreeClassifier(1, objective="auc", **m).fit(X, Y),
-        lambda m: OptimalTreeRegressor(2, search="depth-first", **m).fit(X, costs[:, 0]),
-        lambda m: CostSensitiveTreeClassifier(search="depth-first", **m).fit(X, costs=costs),
-        lambda m: SPOTree(
-            oracles.GridShortestPath(2, 2), max_depth=2, search="depth-first", **m
-        ).fit(X, np.column_stack([costs, costs])),
-    ]
-    # Their bounds come from ranks, for which there is room.
-    with_limits: list[Any] = [
+        lambda m: OptimalTreeRegressor(2, **m).fit(X, costs[:, 0]),
+        lambda m: CostSensitiveTreeClassifier(**m).fit(X, costs=costs),
+        lambda m: SPOTree(oracles.GridShortestPath(2, 2), max_depth=2, **m).fit(
+            X, np.column_stack([costs, costs])
+        ),
         lambda m: PolicyTree(max_depth=2, capacity={1: 0.3}, **m).fit_rewards(X, costs),
         lambda m: FairTreeClassifier(max_depth=2, tolerance=0.05, **m).fit(X, Y, groups),
     ]
-    for door in (*doors, *with_limits):
+    for door in doors:
         best = door({"thresholds": "all"}).certificate_
         assert best.status == "optimal"
         found = door({"thresholds": "all", "memory_limit": 9000}).certificate_
         assert found.status == "memory_limit"
         assert found.lower_bound <= best.cost <= found.cost
         assert found.n_tests == best.n_tests
-        assert (found.n_searched < found.n_tests) == (door in doors)
+        assert found.n_searched < found.n_tests
 
 
 @pytest.mark.filterwarnings("ignore::certree.OptimalityWarning")
@@ -252,3 +251,27 @@ def test_a_model_of_some_of_the_tests_is_verified(monkeypatch: pytest.MonkeyPatc
     assert model.certificate_.status == "time_limit"
     assert model.certificate_.n_searched == 9
     assert verify(model, X, Y)
+
+
+def test_columns_that_no_time_is_left_to_count_have_no_test() -> None:
+    values = np.column_stack([np.arange(9000.0), np.ones(9000), np.arange(9000) % 7.0])
+    values[:5, 2] = np.nan
+    seconds = iter([1.0, 1.0, 0.9])
+    encoder = TableEncoder(thresholds="all")
+    columns = encoder._fit_transform_within(values, None, lambda: Room(next(seconds, 0.4), None))
+    assert encoder._stopped_by == "time_limit"
+    assert {test.feature for test in encoder.tests_} == {0}
+    assert columns.shape == (9000, len(encoder.tests_))
+    # The second column has one value and no test, the third at least one.
+    assert (encoder._left_out[1], encoder._left_out[2]) == (0, 1)
+    assert encoder._left_out[0] + len(encoder.tests_) == 8999
+
+
+def test_a_fit_without_time_to_count_says_so_and_is_verified() -> None:
+    with pytest.warns(OptimalityWarning, match=r"Only \d+ of at least \d+ tests"):
+        model = OptimalTreeClassifier(2, thresholds="all", time_limit=1e-6).fit(LARGE, LABELS)
+    certificate = model.certificate_
+    assert certificate.status == "time_limit"
+    assert certificate.lower_bound == 0
+    assert certificate.n_tests_searched < certificate.n_tests < 20 * (MANY - 1)
+    verify(model, LARGE, LABELS)

@@ -12,6 +12,126 @@
 
 namespace certree {
 
+// The best splits of runs of rows by the feature that they are in the order of, for squared errors.
+//
+// What a split saves is convex in the weight and the sums of its left side.  So among the thresholds of a block it is at most
+// what the best corner of their weights and sums saves (docs/theory/ordered-features.md, runs of rows), and few blocks are open.
+class RunSplits {
+  struct Range {
+    std::int64_t low, high;
+  };
+
+ public:
+  explicit RunSplits(MemoryBudget& memory)
+      : parts_(memory), ranges_{ChargedVector<Range>(memory), ChargedVector<Range>(memory)} {}
+
+  // `sums`: [position][plane]; `parts(k)`: a threshold before row k exists.
+  template <class Parts>
+  void start(const PlaneRule& rule, const std::int64_t* sums, std::int32_t n_rows, Parts parts) {
+    rule_ = &rule;
+    sums_ = sums;
+    parts_.resize(static_cast<std::size_t>(n_rows) + 1);
+    for (std::int32_t k = 1; k < n_rows; ++k) parts_[static_cast<std::size_t>(k)] = parts(k) ? 1 : 0;
+    for (std::size_t l = 0; l < 2; ++l) {
+      const std::int32_t n_blocks = n_rows / kSize[l] + 1;
+      ranges_[l].assign(static_cast<std::size_t>(n_blocks) * width(), {kInfinite, -kInfinite});
+      for (std::int32_t k = 1; k < n_rows; ++k)
+        for (std::size_t d = 0; d < width() && parts_[static_cast<std::size_t>(k)] != 0; ++d) {
+          Range& range = ranges_[l][static_cast<std::size_t>(k / kSize[l]) * width() + d];
+          range.low = std::min(range.low, sum(k, d));
+          range.high = std::max(range.high, sum(k, d));
+        }
+    }
+    hint_[0] = hint_[1] = 0;
+  }
+  // The least cost of a split of the rows between two positions; kInfeasible: there is none.
+  std::int64_t best(std::int32_t from, std::int32_t to, int side) {
+    from_ = from;
+    to_ = to;
+    best_ = kInfeasible<std::int64_t>;
+    at_ = hint_[side];
+    if (at_ > from && at_ < to) offer(at_);
+    scan(0, from + 1, to, ranges_[0]);
+    hint_[side] = at_;
+    return best_;
+  }
+
+ private:
+  static constexpr std::int32_t kSize[2] = {4096, 64};
+
+  std::size_t width() const { return static_cast<std::size_t>(rule_->n_outputs) + 1; }
+  std::int64_t sum(std::int32_t k, std::size_t d) const {
+    return sums_[static_cast<std::size_t>(k) * static_cast<std::size_t>(rule_->n_planes) + d];
+  }
+  void offer(std::int32_t k) {
+    if (parts_[static_cast<std::size_t>(k)] == 0) return;
+    const std::int64_t cost = whole_cost(k);
+    if (cost >= best_) return;
+    best_ = cost;
+    at_ = k;
+  }
+  std::int64_t whole_cost(std::int32_t k) {
+    const auto planes = static_cast<std::size_t>(rule_->n_planes);
+    left_.resize(planes);
+    right_.resize(planes);
+    for (std::size_t d = 0; d < planes; ++d) {
+      left_[d] = sum(k, d) - sum(from_, d);
+      right_[d] = sum(to_, d) - sum(k, d);
+    }
+    return plane_cost(*rule_, left_.data()) + plane_cost(*rule_, right_.data());
+  }
+  // Thresholds from one position up to another, block by block.
+  void scan(std::size_t level, std::int32_t begin, std::int32_t end, const ChargedVector<Range>& ranges) {
+    for (std::int32_t k = begin; k < end;) {
+      const std::int32_t block = k / kSize[level], next = std::min(end, (block + 1) * kSize[level]);
+      if (bound(&ranges[static_cast<std::size_t>(block) * width()]) < best_) {
+        if (level == 0) {
+          scan(1, k, next, ranges_[1]);
+        } else {
+          for (std::int32_t q = k; q < next; ++q) offer(q);
+        }
+      }
+      k = next;
+    }
+  }
+  // What splits cost at least whose sums on the left are in these ranges.  Doubles will do: their error is some units of the
+  // sixteenth digit, and rounding to integers takes one at most off each leaf and output.
+  std::int64_t bound(const Range* ranges) const {
+    if (ranges[0].low > ranges[0].high) return kInfeasible<std::int64_t>;
+    const std::int64_t before = sum(from_, 0), all = sum(to_, 0) - before;
+    const std::int64_t weights[2] = {ranges[0].low - before, ranges[0].high - before};
+    if (weights[0] <= 0 || weights[1] >= all) return 0;  // a block that is cut
+    const std::size_t last = width();
+    double most = 0;
+    for (const std::int64_t weight : weights) {
+      const double left = 1.0 / static_cast<double>(weight), right = 1.0 / static_cast<double>(all - weight);
+      double saved = 0;
+      for (std::size_t d = 1; d < last; ++d) {
+        const std::int64_t start = sum(from_, d), whole = sum(to_, d) - start;
+        const auto saving = [&](std::int64_t u) {
+          const auto below = static_cast<double>(u), above = static_cast<double>(whole - u);
+          return below * below * left + above * above * right;
+        };
+        saved += static_cast<double>(rule_->outputs[d - 1]) *
+                 std::max(saving(ranges[d].low - start), saving(ranges[d].high - start));
+      }
+      most = std::max(most, saved);
+    }
+    most = most * (1 + 1e-14) + 2.0 * rule_->n_outputs + 1;
+    const std::int64_t squares = rule_->scale * (sum(to_, last) - sum(from_, last));
+    return most < static_cast<double>(squares) ? squares - static_cast<std::int64_t>(most) : 0;
+  }
+
+  const PlaneRule* rule_ = nullptr;
+  const std::int64_t* sums_ = nullptr;
+  ChargedVector<std::uint8_t> parts_;
+  ChargedVector<Range> ranges_[2];  // [size][block][weight, sums]
+  std::vector<std::int64_t> left_, right_;
+  std::int32_t from_ = 0, to_ = 0, at_ = 0;
+  std::int32_t hint_[2] = {};
+  std::int64_t best_ = 0;
+};
+
 template <class V>
 class Stump {
  public:
@@ -24,7 +144,8 @@ class Stump {
         first_(memory),
         others_(memory),
         below_(memory),
-        above_(memory) {
+        above_(memory),
+        runs_(memory) {
     scratch_.ensure(pair_scratch_size(data.rule()));
   }
 
@@ -50,6 +171,8 @@ class Stump {
     }
     for (Line& line : lines_) line.has_positions = false;
     rest_.resize(planes);
+    root_ = root;
+    has_runs_ = false;
   }
   // The first rows of the root feature on side 0, the others on side 1.
   void part(std::int32_t position) {
@@ -84,6 +207,9 @@ class Stump {
 
   SecondSplit<V> split(const PairKernels<V>& kernels, std::int32_t f) {
     if (data_.leaves() != nullptr) return ask_split(f);
+    if constexpr (sizeof(V) == sizeof(std::int64_t))
+      if (f == root_ && data_.rule().form == PlaneForm::squares && set_->min_leaf() <= 1 && set_->n_rows() >= kManyRows)
+        return split_runs();
     Line& line = lines_[static_cast<std::size_t>(f)];
     if (!line.has_rows) lay_out(f, line);
     if (!line.has_positions) place(f, line);
@@ -105,6 +231,9 @@ class Stump {
   }
 
  private:
+  // From so many rows on, blocks are faster than a pass over all.
+  static constexpr std::int32_t kManyRows = 4096;
+
   struct Line {
     explicit Line(MemoryBudget& memory)
         : order(memory), position(memory), values(memory), label(memory), parts(memory) {}
@@ -113,6 +242,20 @@ class Stump {
     bool has_order = false, has_rows = false, has_positions = false;
   };
 
+  // By the root feature itself, each side is a run of rows.
+  SecondSplit<V> split_runs() {
+    if (!has_runs_) {
+      const std::int32_t* rows = order(root_);
+      const std::int32_t* ranks = data_.ranks(root_);
+      runs_.start(data_.rule(), sums_.data(), set_->n_rows(),
+                  [&](std::int32_t k) { return ranks[rows[k - 1]] != ranks[rows[k]]; });
+      has_runs_ = true;
+    }
+    SecondSplit<V> out;
+    out.loose[0] = out.limited[0] = runs_.best(0, n_left_, 0);
+    out.loose[1] = out.limited[1] = runs_.best(n_left_, set_->n_rows(), 1);
+    return out;
+  }
   // Where costs are asked for: those of both sides of all thresholds of the root.
   void ask_root(std::int32_t root, const std::int32_t* rows) {
     for (std::int32_t k = 0; k < set_->n_rows(); ++k) position_[static_cast<std::size_t>(rows[k])] = static_cast<V>(k);
@@ -200,6 +343,9 @@ class Stump {
   // Costs that are asked for: [position] along the root feature, and of one side along a second feature.
   ChargedVector<Cost> first_, others_, below_, above_;
   std::vector<std::int32_t> side_;
+  std::int32_t root_ = -1;
+  RunSplits runs_;
+  bool has_runs_ = false;
 };
 
 }  // namespace certree

@@ -418,7 +418,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
                 "names them."
             )
         warn_of_texts(table, declared)
-        self._left_out, self._stopped_by = {}, ""
+        self._left_out, self._stopped_by, self._is_counted = {}, "", True
         if self._is_binary:
             boolean = table.kinds[0] == "flag"
             self.tests_ = TestList([[Flag(i, name, boolean) for i, name in enumerate(table.names)]])
@@ -436,12 +436,16 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
                 has_subsets=self.category_tests == "subsets",
             )
         )
-        self._stopped_by = "" if cap is None else cap.stopped_by
+        if cap is not None:
+            self._stopped_by, self._is_counted = cap.stopped_by, not cap.uncounted
         parts: list[Sequence[Test]] = []
         n_tests = 0
         for i, is_category in enumerate(are_categories):
             if must_stop is not None and must_stop():
                 raise NoTimeLeftError
+            if cap is not None and i in cap.uncounted:
+                self._left_out[i] = cap.uncounted[i]
+                continue
             is_multiway = self.splits != "binary" and is_category
             rules = ColumnRules(
                 is_category=is_category,
@@ -470,6 +474,8 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     # defaults are for encoders without a budget.
     _left_out: Mapping[int, int] = MappingProxyType({})
     _stopped_by = ""
+    # Whether there was time to count what is left out; if not, there may be more.
+    _is_counted = True
 
     @property
     def _n_left_out(self) -> int:

@@ -10,8 +10,9 @@ from __future__ import annotations
 import sys
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from time import perf_counter
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -127,10 +128,16 @@ class Room:
         if not self.most_tests(table.n_rows, table.n_columns * per_column)[1]:
             return None
         asked, sides, known = [], [], {}
+        uncounted: dict[int, int] = {}
         n_kept = 0
         # To sort all numbers once more takes time, to keep them memory.
         is_kept = self.memory is None or 32 * table.n_rows * table.n_columns <= self.memory
         for i, is_category in enumerate(are_categories):
+            if later is not None and self._must_leave_out(later()):
+                uncounted[i] = int(_has_values(table.column(i)))
+                asked.append(0)
+                sides.append(1)
+                continue
             n_choices, has_missing, counted = _count_choices(
                 table, i, is_category, cuts[i], weights, min_category_rows
             )
@@ -146,9 +153,18 @@ class Room:
         room = self if later is None else later()
         most, stopped_by = room.most_tests(table.n_rows, n_tests)
         per_column = most_per_column(asked, most - n_kept, sides)
+        if any(uncounted.values()):
+            status = "interrupted" if room.is_interrupted else "time_limit"
+            return Cap(per_column, stopped_by or status, asked, known, uncounted)
         if not stopped_by or per_column >= max(asked):
             return None
         return Cap(per_column, stopped_by, asked, known)
+
+    def _must_leave_out(self, left: Room) -> bool:
+        """Return whether the time to look at columns is over: what was found takes time, too."""
+        if self.seconds is None or left.seconds is None:
+            return left.is_over
+        return left.is_over or left.seconds < (1 - _SHARE) * self.seconds
 
     def _bytes(self, n_rows: int, n_tests: int, rates: tuple[float, float, float]) -> float:
         pairs = n_tests**2 if self.has_pairs else 0
@@ -260,13 +276,15 @@ def _cut(test: Threshold | Level | TimeThreshold) -> float | str:
 class Cap:
     """How many cut points or categories a column may have, why, and how many each one has.
 
-    Of columns of numbers, also what was counted to know that, if there is memory for it.
+    Of columns of numbers, also what was counted to know that, if there is memory for it. Columns
+    that there was no time to count have no test; `uncounted` says how many they have at least.
     """
 
     most: int
     stopped_by: str
     asked: list[int]
     known: Mapping[int, Counted]
+    uncounted: Mapping[int, int] = field(default_factory=dict)
 
     def count_left_out(self, index: int, found: Sequence[Test]) -> int:
         """Return how many tests of a column are missing among those found."""
@@ -305,6 +323,14 @@ def _count_choices(
         return len(frequent), has_missing, None
     counted = count_values(as_ordered(column), weights)
     return count_cuts(counted, cuts.limit, cuts.points), has_missing, counted
+
+
+def _has_values(column: NDArray[Any]) -> bool:
+    """Return whether a column has two different values, of which one may be missing."""
+    absent = is_missing(column)
+    if absent.any():
+        return not absent.all()
+    return bool((column[1:] != column[0]).any())
 
 
 def _most_cuts(cuts: AskedCuts) -> int:

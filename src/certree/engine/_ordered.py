@@ -72,7 +72,7 @@ _BY_ROW = {
     "rates": _Rates(1.2, (8.0, 35.0, 70.0)),
     "linear_loss": _Rates(1.0, (6.0, 9.0, 12.0)),
     "leaf_function": _Rates(6.0, (8.0, 35.0, 70.0)),
-    "quantile": _Rates(7.0, (56.0, 430.0, 900.0)),
+    "quantile": _Rates(7.0, (140.0, 430.0, 900.0)),
 }
 
 # A path takes the search over columns 1.2 to 2.7 times as long as one fit, and that over ranks 2 to
@@ -311,9 +311,7 @@ def prefers_ranks(
 ) -> bool:
     """Return whether the search over ranks is expected to be faster than that over columns.
 
-    Both searches spend most of their time on trees of depth two. With a column per test, that
-    counts all pairs of tests, 64 rows at a time. With ranks, it adds every row to a histogram for
-    each pair of features, and scans the bins of these histograms.
+    Small tables and tables of bits are searched in an instant either way, with a column per test.
 
     Parameters
     ----------
@@ -329,10 +327,34 @@ def prefers_ranks(
         The kind of leaf cost where rows have vectors, as `rank_kind` says. Both searches then add
         up values in place of counting rows.
     """
-    tests, features = float((n_ranks - 1).sum()), float(len(n_ranks))
+    tests = float((n_ranks - 1).sum())
     is_small = tests <= _FEW_TESTS or tests * n_rows <= _FEW_ANSWERS
     if is_small or n_ranks.max() <= 2:
         return False
+    by_columns, by_ranks = expected_times(n_rows, n_ranks, n_classes, limits, kind)
+    return by_ranks < by_columns
+
+
+def expected_times(
+    n_rows: int,
+    n_ranks: NDArray[np.int32],
+    n_classes: int,
+    limits: RankLimits,
+    kind: str | None = None,
+) -> tuple[float, float]:
+    """Return the nanoseconds that the search over columns and that over ranks are expected to take.
+
+    Both searches spend most of their time on trees of depth two. With a column per test, that
+    counts all pairs of tests, 64 rows at a time. With ranks, it adds every row to a histogram for
+    each pair of features, and scans the bins of these histograms. ``python benchmarks/choice.py``
+    measures both, and says by which factors to correct the rates above.
+
+    Parameters
+    ----------
+    n_rows, n_ranks, n_classes, limits, kind
+        As for `prefers_ranks`.
+    """
+    tests, features = float((n_ranks - 1).sum()), float(len(n_ranks))
     depth = 4 if limits.max_depth is None else limits.max_depth
     by_columns, by_ranks = _ANSWER * tests * n_rows, _RANK * features * n_rows
     if depth > 1:
@@ -347,7 +369,7 @@ def prefers_ranks(
         by_ranks += pairs * times * (_PATH if limits.is_path else 1.0)
         by_ranks *= _NO_DEPTH if limits.max_depth is None else 1.0
         by_columns += pair * tests**2 / 2 * n_rows / 64
-    return by_ranks < by_columns
+    return by_columns, by_ranks
 
 
 def expand(columns: Columns) -> NDArray[np.uint8]:

@@ -117,7 +117,8 @@ class Certificate(Record):
         fairness have cuts of their own kind.
     n_tests_searched : int or None
         How many of the `n_tests` tests were searched, if the budget had no room for all; None: all
-        of them. The lower bound always holds for all of them.
+        of them. The lower bound always holds for all of them. Where there was no time to count the
+        tests of some columns, `n_tests` is less than the number asked for.
     rounding : int or Fraction
         The sum over all rows of the change of their weight, times that of their class, by rounding;
         0 if weights are used exactly. The weighted errors of any tree differ by at most this from
