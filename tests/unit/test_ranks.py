@@ -112,6 +112,35 @@ def test_equal_values_have_equal_ranks(values: list[float]) -> None:
     assert found[ranks].tolist() == values
 
 
+@pytest.mark.parametrize("kind", ["normal", "huge", "tiny steps", "skewed", "one", "ties"])
+def test_large_columns_are_ranked_as_small_ones_are(kind: str) -> None:
+    """From 1 000 rows on, digits sort most rows; steps below a digit need another look."""
+    random = np.random.default_rng(0)
+    values = random.normal(size=3000)
+    if kind == "huge":
+        values *= 1e308 / abs(values).max()
+        values[:2] = -1.7e308, 1.7e308  # their difference is beyond float64
+    elif kind == "tiny steps":
+        values = np.append(1 + np.arange(2999)[::-1] * 2.0**-52, 1e6)
+    elif kind == "skewed":
+        values = np.exp(40 * values)
+    elif kind == "one":
+        values = np.zeros(3000)
+    elif kind == "ties":
+        values = random.integers(-3, 3, 3000) * 0.0 + random.integers(0, 50, 3000)
+    found, ranks = rank_values(values)
+    assert found.tolist() == sorted(set(values.tolist()))
+    assert found[ranks].tolist() == values.tolist()
+
+
+def test_tests_that_are_taken_together_are_those_taken_one_by_one() -> None:
+    X = np.array([[0.1, 1, 5], [0.30001, 0, 5], [np.nan, 1, 7], [2.5, 0, 5.5], [0.7, 1, 9]])
+    for thresholds in ("all", 2, {"x0": [0.2, 1]}):
+        tests = TableEncoder(thresholds=thresholds).fit(pd.DataFrame(X).add_prefix("x")).tests_
+        places = [len(tests) - 1, 0, 2, 0, 1]
+        assert tests.take(places) == [tests[place] for place in places]
+
+
 def test_neighbouring_numbers_are_told_apart() -> None:
     one = np.nextafter(1.0, 2.0)
     columns = check_answers([[1.0], [one], [np.nextafter(one, 2.0)], [1.0]], thresholds="all")

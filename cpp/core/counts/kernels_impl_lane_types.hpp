@@ -33,6 +33,41 @@ template <class V>
   return Lanes<V>{} + value;
 }
 
+// Sums along the lanes of a register, each with those before it.
+template <class V>
+[[gnu::always_inline]] inline Lanes<V> running_sums(Lanes<V> x) {
+  const Lanes<V> zero{};
+  if constexpr (sizeof(V) == 4) {
+    x += __builtin_shufflevector(x, zero, 16, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14);
+    x += __builtin_shufflevector(x, zero, 16, 16, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13);
+    x += __builtin_shufflevector(x, zero, 16, 16, 16, 16, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11);
+    x += __builtin_shufflevector(x, zero, 16, 16, 16, 16, 16, 16, 16, 16, 0, 1, 2, 3, 4, 5, 6, 7);
+  } else {
+    x += __builtin_shufflevector(x, zero, 8, 0, 1, 2, 3, 4, 5, 6);
+    x += __builtin_shufflevector(x, zero, 8, 8, 0, 1, 2, 3, 4, 5);
+    x += __builtin_shufflevector(x, zero, 8, 8, 8, 8, 0, 1, 2, 3);
+  }
+  return x;
+}
+
+template <class V>
+[[gnu::always_inline]] inline Lanes<V> lesser(const Lanes<V>& a, const Lanes<V>& b) {
+  return a < b ? a : b;
+}
+
+template <class V>
+[[gnu::always_inline]] inline V least_lane(Lanes<V> x) {
+  if constexpr (sizeof(V) == 4) {
+    x = lesser<V>(x, __builtin_shufflevector(x, x, 8, 9, 10, 11, 12, 13, 14, 15, 0, 1, 2, 3, 4, 5, 6, 7));
+    x = lesser<V>(x, __builtin_shufflevector(x, x, 4, 5, 6, 7, 0, 1, 2, 3, 12, 13, 14, 15, 8, 9, 10, 11));
+    x = lesser<V>(x, __builtin_shufflevector(x, x, 2, 3, 0, 1, 6, 7, 4, 5, 10, 11, 8, 9, 14, 15, 12, 13));
+  } else {
+    x = lesser<V>(x, __builtin_shufflevector(x, x, 4, 5, 6, 7, 0, 1, 2, 3));
+    x = lesser<V>(x, __builtin_shufflevector(x, x, 2, 3, 0, 1, 6, 7, 4, 5));
+  }
+  return least(static_cast<V>(x[0]), static_cast<V>(x[1]));
+}
+
 }  // namespace
 }  // namespace CERTREE_ISA
 }  // namespace certree

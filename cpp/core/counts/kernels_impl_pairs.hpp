@@ -138,26 +138,20 @@ class PairScan {
     }
   }
 
-  // below: prefix sums over the second feature of the rows in bins up to i.
+  // below: prefix sums over the second feature of the rows in bins up to i, a register at a time.
   void add_bin(int i) {
     for (int d = 0; d < planes_; ++d) {
       const std::ptrdiff_t at = (static_cast<std::ptrdiff_t>(d) * t_.n_first + i) * t_.stride;
-      const V* cells = t_.cells + at;
       V* below = below_ + d * width_;
-      V sum = 0;
-      if (t_.less == nullptr) {
-        for (int j = 0; j < n_; ++j) {
-          sum = static_cast<V>(sum + cells[j]);
-          below[j] = static_cast<V>(below[j] + sum);
-        }
-      } else {
-        const V* less = t_.less + at;
-        for (int j = 0; j < n_; ++j) {
-          sum = static_cast<V>(sum + cells[j] - less[j]);
-          below[j] = static_cast<V>(below[j] + sum);
-        }
+      V before = 0;
+      for (int j = 0; j < width_; j += kLanes<V>) {
+        Lanes<V> cells = lanes_at(t_.cells + at + j);
+        if (t_.less != nullptr) cells -= lanes_at(t_.less + at + j);
+        const Lanes<V> sums = running_sums<V>(cells) + before;
+        before = sums[kLanes<V> - 1];
+        const Lanes<V> all = lanes_at(below + j) + sums;
+        std::memcpy(below + j, &all, sizeof(all));
       }
-      for (int j = n_; j < width_; ++j) below[j] = below[n_ - 1];
     }
   }
 
@@ -323,41 +317,6 @@ class PairScan {
   V* before_[kCorners];  // of the edge before it
   V* limited_[kCorners];
 };
-
-// Sums along the lanes of a register, each with those before it.
-template <class V>
-[[gnu::always_inline]] inline Lanes<V> running_sums(Lanes<V> x) {
-  const Lanes<V> zero{};
-  if constexpr (sizeof(V) == 4) {
-    x += __builtin_shufflevector(x, zero, 16, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14);
-    x += __builtin_shufflevector(x, zero, 16, 16, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13);
-    x += __builtin_shufflevector(x, zero, 16, 16, 16, 16, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11);
-    x += __builtin_shufflevector(x, zero, 16, 16, 16, 16, 16, 16, 16, 16, 0, 1, 2, 3, 4, 5, 6, 7);
-  } else {
-    x += __builtin_shufflevector(x, zero, 8, 0, 1, 2, 3, 4, 5, 6);
-    x += __builtin_shufflevector(x, zero, 8, 8, 0, 1, 2, 3, 4, 5);
-    x += __builtin_shufflevector(x, zero, 8, 8, 8, 8, 0, 1, 2, 3);
-  }
-  return x;
-}
-
-template <class V>
-[[gnu::always_inline]] inline Lanes<V> lesser(const Lanes<V>& a, const Lanes<V>& b) {
-  return a < b ? a : b;
-}
-
-template <class V>
-[[gnu::always_inline]] inline V least_lane(Lanes<V> x) {
-  if constexpr (sizeof(V) == 4) {
-    x = lesser<V>(x, __builtin_shufflevector(x, x, 8, 9, 10, 11, 12, 13, 14, 15, 0, 1, 2, 3, 4, 5, 6, 7));
-    x = lesser<V>(x, __builtin_shufflevector(x, x, 4, 5, 6, 7, 0, 1, 2, 3, 12, 13, 14, 15, 8, 9, 10, 11));
-    x = lesser<V>(x, __builtin_shufflevector(x, x, 2, 3, 0, 1, 6, 7, 4, 5, 10, 11, 8, 9, 14, 15, 12, 13));
-  } else {
-    x = lesser<V>(x, __builtin_shufflevector(x, x, 4, 5, 6, 7, 0, 1, 2, 3));
-    x = lesser<V>(x, __builtin_shufflevector(x, x, 2, 3, 0, 1, 6, 7, 4, 5));
-  }
-  return least(static_cast<V>(x[0]), static_cast<V>(x[1]));
-}
 
 // Two labels, every rank a bin, leaves of any size: the case of few thresholds per feature, in registers.  Only edges
 // between bins matter, so the last bins are left out; the sums over them are the totals.

@@ -1,4 +1,4 @@
-// The best splits of both sides of a threshold by another feature, from all rows in its order.  Part of kernels_impl.hpp:
+// The best split of one side of a threshold by another feature, from all rows in its order.  Part of kernels_impl.hpp:
 // included once per instruction set.
 //
 // A split's leaves follow from prefix sums along the second feature.  The rows are cut into as many runs as a register has
@@ -12,39 +12,39 @@ namespace certree {
 namespace CERTREE_ISA {
 namespace {
 
+// Which rows of a register are on the side; padding is beyond all positions, on side 1, and adds nothing.
+template <class V>
+[[gnu::always_inline]] inline Lanes<V> is_on_side(const SecondRows<V>& in, std::ptrdiff_t at, int side) {
+  const Lanes<V> position = lanes_at(in.position + at), threshold = all_lanes(in.threshold);
+  return side == 0 ? position < threshold : position >= threshold;
+}
+
+// What all lanes before each one add up to.
+template <class V>
+[[gnu::always_inline]] inline Lanes<V> before_lanes(const Lanes<V>& sums) {
+  return running_sums<V>(sums) - sums;
+}
+
 // Two labels: with d the weight of label 1 less that of label 0 below a threshold, the errors of its split are the weight of
 // label 0 plus d, or the weight of label 1 less d, whichever is less (docs/theory/ordered-features.md).
-template <class V>
+template <class V, int kSide>
 SecondSplit<V> scan_two_labels(const SecondRows<V>& in) {
-  const Lanes<V> far = all_lanes(kInfeasible<V>), threshold = all_lanes(in.threshold);
-  Lanes<V> sum[2] = {}, low[2] = {far, far}, high[2] = {-far, -far};
+  const Lanes<V> far = all_lanes(kInfeasible<V>);
+  Lanes<V> sum{}, low = far, high = far;  // `high` is negated
   for (std::int32_t k = 0; k < in.length; ++k) {
     const std::ptrdiff_t at = static_cast<std::ptrdiff_t>(k) * kLanes<V>;
-    const Lanes<V> value = lanes_at(in.values + at), parts = lanes_at(in.parts + at);
-    const Lanes<V> holds = lanes_at(in.position + at) < threshold;
-    sum[0] += value & holds;
-    sum[1] += value & ~holds;
-    for (int side = 0; side < 2; ++side) {
-      const Lanes<V> below = (sum[side] & parts) | (far & ~parts), above = (sum[side] & parts) | (-far & ~parts);
-      low[side] = below < low[side] ? below : low[side];
-      high[side] = above > high[side] ? above : high[side];
-    }
+    const Lanes<V> none = far & ~lanes_at(in.parts + at);
+    sum += lanes_at(in.values + at) & is_on_side(in, at, kSide);
+    low = lesser<V>(low, sum + none);
+    high = lesser<V>(high, none - sum);
   }
+  // A lane without a threshold has a value that is too large for both.
+  const Lanes<V> before = before_lanes<V>(sum);
+  const V least_sum = least_lane<V>(low + before), most_sum = least_lane<V>(high - before);
   SecondSplit<V> out;
-  for (int side = 0; side < 2; ++side) {
-    V before = 0, least_sum = kInfeasible<V>, most_sum = -kInfeasible<V>;
-    for (int l = 0; l < kLanes<V>; ++l) {
-      if (low[side][l] < kInfeasible<V>) {
-        least_sum = least(least_sum, static_cast<V>(before + low[side][l]));
-        most_sum = -least(static_cast<V>(-most_sum), static_cast<V>(-(before + high[side][l])));
-      }
-      before = static_cast<V>(before + sum[side][l]);
-    }
-    if (least_sum < kInfeasible<V>)
-      out.loose[side] =
-          least(static_cast<V>(in.totals[side][0] + least_sum), static_cast<V>(in.totals[side][1] - most_sum));
-    out.limited[side] = out.loose[side];
-  }
+  if (least_lane<V>(low) < kInfeasible<V> / 2)
+    out.loose = least(static_cast<V>(in.totals[0] + least_sum), static_cast<V>(in.totals[1] + most_sum));
+  out.limited = out.loose;
   return out;
 }
 
@@ -57,25 +57,6 @@ template <class V, PlaneForm kForm>
   return lanes_at(in.values + at) & (lanes_at(in.label + at) == all_lanes(static_cast<V>(d)));
 }
 
-// Sums below the thresholds that a lane has reached, on both sides.
-template <class V>
-struct SideSums {
-  Lanes<V> held, rest;
-};
-
-// From the sums over whole lanes to those with which each lane begins.
-template <class V>
-inline void begin_lanes(SideSums<V>& sums) {
-  V held = 0, rest = 0;
-  for (int l = 0; l < kLanes<V>; ++l) {
-    const V more_held = sums.held[l], more_rest = sums.rest[l];
-    sums.held[l] = held;
-    sums.rest[l] = rest;
-    held = static_cast<V>(held + more_held);
-    rest = static_cast<V>(rest + more_rest);
-  }
-}
-
 // The better of two planes of a leaf: the larger weight, or the lower cost.
 template <class V, PlaneForm kForm>
 [[gnu::always_inline]] inline Lanes<V> better(const Lanes<V>& a, const Lanes<V>& b) {
@@ -85,85 +66,68 @@ template <class V, PlaneForm kForm>
 
 // Any planes.  With labels, what a split saves is the largest plane of each leaf.  With several outputs, `before` is what those
 // before cost.
-template <class V, PlaneForm kForm, bool kLimits, int kPlanes>
+template <class V, PlaneForm kForm, bool kLimits, int kPlanes, int kSide>
 SecondSplit<V> scan_planes(const SecondRows<V>& in, V* scratch) {
   const std::int32_t planes = kPlanes > 0 ? kPlanes : in.rule.n_planes;
-  SideSums<V> own[kPlanes > 0 ? kPlanes : 1];
-  auto* sums = kPlanes > 0 ? own : reinterpret_cast<SideSums<V>*>(scratch);
-  const Lanes<V> far = all_lanes(kInfeasible<V>), threshold = all_lanes(in.threshold), one = all_lanes(V{1});
-  SideSums<V> sizes{};
-  for (std::int32_t d = 0; d < planes; ++d) sums[d].held = sums[d].rest = Lanes<V>{};
-  for (std::int32_t k = 0; k < in.length; ++k) {
-    const Lanes<V> position = lanes_at(in.position + static_cast<std::ptrdiff_t>(k) * kLanes<V>);
-    const Lanes<V> holds = position < threshold;
-    for (std::int32_t d = 0; d < planes; ++d) {
-      const Lanes<V> value = plane_values<V, kForm>(in, k, d);
-      sums[d].held += value & holds;
-      sums[d].rest += value & ~holds;
-    }
-    if constexpr (kLimits) {
-      sizes.held += one & holds;
-      sizes.rest += one & ~holds & (position < far);
-    }
-  }
-  for (std::int32_t d = 0; d < planes; ++d) begin_lanes(sums[d]);
-  if constexpr (kLimits) begin_lanes(sizes);
-  Lanes<V> limited[2] = {far, far}, loose[2] = {far, far};
-  const V all[2] = {static_cast<V>(in.n_rows[0]), static_cast<V>(in.n_rows[1])};
-  V weight[2] = {0, 0};
-  for (std::int32_t d = 0; d < planes && kForm == PlaneForm::labels; ++d)
-    for (int side = 0; side < 2; ++side) weight[side] = static_cast<V>(weight[side] + in.totals[side][d]);
+  Lanes<V> own[kPlanes > 0 ? kPlanes : 1];
+  auto* sums = kPlanes > 0 ? own : reinterpret_cast<Lanes<V>*>(scratch);
+  const Lanes<V> far = all_lanes(kInfeasible<V>), one = all_lanes(V{1});
+  Lanes<V> sizes{};
+  for (std::int32_t d = 0; d < planes; ++d) sums[d] = Lanes<V>{};
+  const auto sized = [&](std::ptrdiff_t at, const Lanes<V>& is_here) {
+    return one & is_here & (lanes_at(in.position + at) < far);
+  };
   for (std::int32_t k = 0; k < in.length; ++k) {
     const std::ptrdiff_t at = static_cast<std::ptrdiff_t>(k) * kLanes<V>;
-    const Lanes<V> position = lanes_at(in.position + at), parts = lanes_at(in.parts + at);
-    const Lanes<V> holds = position < threshold;
-    Lanes<V> below[2] = {}, above[2] = {}, before[2] = {};
+    const Lanes<V> is_here = is_on_side(in, at, kSide);
+    for (std::int32_t d = 0; d < planes; ++d) sums[d] += plane_values<V, kForm>(in, k, d) & is_here;
+    if constexpr (kLimits) sizes += sized(at, is_here);
+  }
+  for (std::int32_t d = 0; d < planes; ++d) sums[d] = before_lanes<V>(sums[d]);
+  if constexpr (kLimits) sizes = before_lanes<V>(sizes);
+  Lanes<V> limited = far, loose = far;
+  V weight = 0;
+  for (std::int32_t d = 0; d < planes && kForm == PlaneForm::labels; ++d)
+    weight = static_cast<V>(weight + in.totals[d]);
+  for (std::int32_t k = 0; k < in.length; ++k) {
+    const std::ptrdiff_t at = static_cast<std::ptrdiff_t>(k) * kLanes<V>;
+    const Lanes<V> parts = lanes_at(in.parts + at), is_here = is_on_side(in, at, kSide);
+    Lanes<V> below{}, above{}, before{};
     std::int32_t output = 0, next = kForm == PlaneForm::outputs ? static_cast<std::int32_t>(in.rule.outputs[0]) : 0;
     for (std::int32_t d = 0; d < planes; ++d) {
       bool is_first = d == 0;
       if (kForm == PlaneForm::outputs && d == next) {
         is_first = true;
-        for (int side = 0; side < 2; ++side) before[side] += below[side] + above[side];
+        before += below + above;
         next += static_cast<std::int32_t>(in.rule.outputs[++output]);
       }
-      const Lanes<V> value = plane_values<V, kForm>(in, k, d);
-      sums[d].held += value & holds;
-      sums[d].rest += value & ~holds;
-      const Lanes<V> beyond[2] = {all_lanes(in.totals[0][d]) - sums[d].held, all_lanes(in.totals[1][d]) - sums[d].rest};
-      below[0] = is_first ? sums[d].held : better<V, kForm>(below[0], sums[d].held);
-      below[1] = is_first ? sums[d].rest : better<V, kForm>(below[1], sums[d].rest);
-      for (int side = 0; side < 2; ++side)
-        above[side] = is_first ? beyond[side] : better<V, kForm>(above[side], beyond[side]);
+      sums[d] += plane_values<V, kForm>(in, k, d) & is_here;
+      const Lanes<V> beyond = all_lanes(in.totals[d]) - sums[d];
+      below = is_first ? sums[d] : better<V, kForm>(below, sums[d]);
+      above = is_first ? beyond : better<V, kForm>(above, beyond);
     }
-    Lanes<V> small[2] = {};
+    Lanes<V> cost = below + above;
+    if constexpr (kForm == PlaneForm::labels) cost = all_lanes(weight) - cost;
+    if constexpr (kForm == PlaneForm::outputs) cost += before;
+    const Lanes<V> any = (cost & parts) | (far & ~parts);
+    loose = lesser<V>(any, loose);
     if constexpr (kLimits) {
-      sizes.held += one & holds;
-      sizes.rest += one & ~holds & (position < far);
+      sizes += sized(at, is_here);
       const Lanes<V> least_size = all_lanes(in.min_leaf);
-      small[0] = (sizes.held < least_size) | (all_lanes(all[0]) - sizes.held < least_size);
-      small[1] = (sizes.rest < least_size) | (all_lanes(all[1]) - sizes.rest < least_size);
-    }
-    for (int side = 0; side < 2; ++side) {
-      Lanes<V> cost = below[side] + above[side];
-      if constexpr (kForm == PlaneForm::labels) cost = all_lanes(weight[side]) - cost;
-      if constexpr (kForm == PlaneForm::outputs) cost += before[side];
-      const Lanes<V> any = (cost & parts) | (far & ~parts);
-      loose[side] = any < loose[side] ? any : loose[side];
-      if constexpr (kLimits) {
-        const Lanes<V> fits = (any & ~small[side]) | (far & small[side]);
-        limited[side] = fits < limited[side] ? fits : limited[side];
-      }
+      const Lanes<V> small = (sizes < least_size) | (all_lanes(in.n_rows) - sizes < least_size);
+      limited = lesser<V>((any & ~small) | (far & small), limited);
     }
   }
   SecondSplit<V> out;
-  for (int side = 0; side < 2; ++side) {
-    for (int l = 0; l < kLanes<V>; ++l) {
-      out.loose[side] = least(out.loose[side], static_cast<V>(loose[side][l]));
-      out.limited[side] = least(out.limited[side], static_cast<V>(limited[side][l]));
-    }
-    if constexpr (!kLimits) out.limited[side] = out.loose[side];
-  }
+  out.loose = least_lane<V>(loose);
+  out.limited = kLimits ? least_lane<V>(limited) : out.loose;
   return out;
+}
+
+template <class V, PlaneForm kForm, bool kLimits, int kPlanes>
+SecondSplit<V> scan_planes(const SecondRows<V>& in, V* scratch) {
+  return in.side == 0 ? scan_planes<V, kForm, kLimits, kPlanes, 0>(in, scratch)
+                      : scan_planes<V, kForm, kLimits, kPlanes, 1>(in, scratch);
 }
 
 template <class V, PlaneForm kForm>
@@ -215,28 +179,19 @@ struct SquareSums : SquareLines<kOutputs> {
   Lanes<V> size = {};
 
   // Adds the entries at a place of the rows whose position is on the side.
-  [[gnu::always_inline]] void add(const SecondRows<V>& in, std::ptrdiff_t at, std::ptrdiff_t plane, int side) {
-    const Lanes<V> position = lanes_at(in.position + at);
-    const Lanes<V> holds = position < all_lanes(in.threshold);
-    const Lanes<V> is_here = side == 0 ? holds : ~holds & (position < all_lanes(kInfeasible<V>));
+  [[gnu::always_inline]] void add(const SecondRows<V>& in, std::ptrdiff_t at, std::ptrdiff_t plane) {
+    const Lanes<V> is_here = is_on_side(in, at, in.side) & (lanes_at(in.position + at) < all_lanes(kInfeasible<V>));
     for (int d = 0; d < count(); ++d) line(d) += lanes_at(in.values + d * plane + at) & is_here;
     size -= is_here;
   }
   // From the sums over whole lanes to those with which each lane begins.
   void begin() {
-    for (int d = 0; d <= count(); ++d) {
-      Lanes<V>& lanes = d < count() ? line(d) : size;
-      V before = 0;
-      for (int l = 0; l < kLanes<V>; ++l) {
-        const V more = lanes[l];
-        lanes[l] = before;
-        before += more;
-      }
-    }
+    for (int d = 0; d < count(); ++d) line(d) = before_lanes<V>(line(d));
+    size = before_lanes<V>(size);
   }
   template <bool kNarrow>
-  [[gnu::always_inline]] void costs(const SecondRows<V>& in, int side, V* out) {
-    const V* all = in.totals[side];
+  [[gnu::always_inline]] void costs(const SecondRows<V>& in, V* out) {
+    const V* all = in.totals;
     V w[kLanes<V>], u[kLanes<V>];
     std::memcpy(w, &line(0), sizeof(w));
     for (int l = 0; l < kLanes<V>; ++l) out[l] = in.rule.scale * all[count()];
@@ -257,26 +212,24 @@ SecondSplit<std::int64_t> scan_squares(const SecondRows<std::int64_t>& in, std::
   using V = std::int64_t;
   SecondSplit<V> out;
   const std::ptrdiff_t plane = static_cast<std::ptrdiff_t>(in.length) * kLanes<V>;
-  for (int side = 0; side < 2; ++side) {
-    SquareSums<kOutputs> below(in.rule, scratch);
-    for (std::ptrdiff_t at = 0; at < plane; at += kLanes<V>) below.add(in, at, plane, side);
-    below.begin();
-    V loose[kLanes<V>], limited[kLanes<V>], cost[kLanes<V>];
-    for (int l = 0; l < kLanes<V>; ++l) loose[l] = limited[l] = kInfeasible<V>;
-    for (std::ptrdiff_t at = 0; at < plane; at += kLanes<V>) {
-      below.add(in, at, plane, side);
-      below.template costs<kNarrow>(in, side, cost);
-      for (int l = 0; l < kLanes<V>; ++l) {
-        const V any = in.parts[at + l] != 0 ? cost[l] : kInfeasible<V>;
-        loose[l] = least(loose[l], any);
-        const bool is_small = below.size[l] < in.min_leaf || in.n_rows[side] - below.size[l] < in.min_leaf;
-        limited[l] = is_small ? limited[l] : least(limited[l], any);
-      }
-    }
+  SquareSums<kOutputs> below(in.rule, scratch);
+  for (std::ptrdiff_t at = 0; at < plane; at += kLanes<V>) below.add(in, at, plane);
+  below.begin();
+  V loose[kLanes<V>], limited[kLanes<V>], cost[kLanes<V>];
+  for (int l = 0; l < kLanes<V>; ++l) loose[l] = limited[l] = kInfeasible<V>;
+  for (std::ptrdiff_t at = 0; at < plane; at += kLanes<V>) {
+    below.add(in, at, plane);
+    below.template costs<kNarrow>(in, cost);
     for (int l = 0; l < kLanes<V>; ++l) {
-      out.loose[side] = least(out.loose[side], loose[l]);
-      out.limited[side] = least(out.limited[side], limited[l]);
+      const V any = in.parts[at + l] != 0 ? cost[l] : kInfeasible<V>;
+      loose[l] = least(loose[l], any);
+      const bool is_small = below.size[l] < in.min_leaf || in.n_rows - below.size[l] < in.min_leaf;
+      limited[l] = is_small ? limited[l] : least(limited[l], any);
     }
+  }
+  for (int l = 0; l < kLanes<V>; ++l) {
+    out.loose = least(out.loose, loose[l]);
+    out.limited = least(out.limited, limited[l]);
   }
   return out;
 }
@@ -302,7 +255,8 @@ SecondSplit<V> scan_second(const SecondRows<V>& in, V* scratch) {
       return in.rule.is_narrow ? scan_squares<true>(in, scratch) : scan_squares<false>(in, scratch);
   if (in.rule.form == PlaneForm::outputs) return scan_form<V, PlaneForm::outputs>(in, scratch);
   if (in.rule.form == PlaneForm::costs) return scan_form<V, PlaneForm::costs>(in, scratch);
-  if (in.rule.n_planes == 2 && in.min_leaf <= 1) return scan_two_labels(in);
+  if (in.rule.n_planes == 2 && in.min_leaf <= 1)
+    return in.side == 0 ? scan_two_labels<V, 0>(in) : scan_two_labels<V, 1>(in);
   return scan_form<V, PlaneForm::labels>(in, scratch);
 }
 

@@ -74,7 +74,7 @@ struct PairTable {
 template <class V>
 inline constexpr std::int32_t kLanes = 64 / static_cast<std::int32_t>(sizeof(V));
 
-// The two sides of a threshold of a root feature, to be split by a second feature.
+// One side of a threshold of a root feature, to be split by a second feature.
 template <class V>
 struct SecondRows {
   PlaneRule rule;
@@ -84,15 +84,16 @@ struct SecondRows {
   const V* label = nullptr;     // labels: the plane
   const V* parts = nullptr;     // -1: a threshold after the row exists; else 0
   V threshold = 0;              // rows before this position are on side 0
-  const V* totals[2] = {};      // [side][plane]
-  V min_leaf = 0;               // more than 1: leaves must have so many rows
-  V n_rows[2] = {};
+  int side = 0;
+  const V* totals = nullptr;  // [plane]: of the side
+  V n_rows = 0;               // of the side
+  V min_leaf = 0;             // more than 1: leaves must have so many rows
 };
 
 template <class V>
 struct SecondSplit {
-  V limited[2] = {kInfeasible<V>, kInfeasible<V>};  // [side]: least cost of a split whose leaves are large enough
-  V loose[2] = {kInfeasible<V>, kInfeasible<V>};    // the same for leaves of any size
+  V limited = kInfeasible<V>;  // least cost of a split whose leaves are large enough
+  V loose = kInfeasible<V>;    // the same for leaves of any size
 };
 
 template <class V>

@@ -135,13 +135,30 @@ class RowSetBins {
   std::int32_t last_rank(std::int32_t f, std::int32_t bin) const {
     return given_.node->bins(f).last_rank[static_cast<std::size_t>(feature(f).last_fine[bin])];
   }
-  // The rows along a feature.
+  // The rows along a feature; one entry more is written to.
   void order(std::int32_t f, std::int32_t* out) const {
     const std::int32_t* all = given_.node->order(f);
     std::int32_t n = 0;
     for (std::int32_t k = 0; n < given_.n_rows; ++k) {
-      if (given_.is_in[all[k]]) out[n++] = all[k];
+      out[n] = all[k];
+      n += given_.is_in[all[k]];
     }
+  }
+
+  // The rows of one bin along a feature.
+  template <class Use>
+  void for_each_in_bin(std::int32_t f, std::int32_t bin, Use use) const {
+    const std::int32_t* all = given_.node->order(f);
+    const std::vector<std::int32_t>& start = given_.node->bins(f).start;
+    const std::int32_t* last = feature(f).last_fine;
+    const std::int32_t end = start[static_cast<std::size_t>(last[bin]) + 1];
+    for (std::int32_t k = bin > 0 ? start[static_cast<std::size_t>(last[bin - 1]) + 1] : 0; k < end; ++k)
+      if (given_.is_in[all[k]]) use(all[k]);
+  }
+  void add_bin(std::int32_t f, std::int32_t bin, V* sums) const {
+    const SetFeature<V>& own = feature(f);
+    for (std::int32_t d = 0; d < n_planes_; ++d)
+      sums[d] = static_cast<V>(sums[d] + own.line[static_cast<std::size_t>(d * own.stride + bin)]);
   }
 
   void add_totals(std::int32_t row, V sign, V* sums) const {

@@ -13,6 +13,7 @@
 #include "search/ordered_bins.hpp"
 #include "search/ordered_root.hpp"
 #include "search/ordered_siblings.hpp"
+#include "search/ordered_single.hpp"
 #include "search/ordered_stump.hpp"
 
 namespace certree {
@@ -23,9 +24,11 @@ namespace {
 constexpr double kBinsPerRoot = 0.7;
 constexpr std::int32_t kMostCoarseBins = 240;
 // A threshold is evaluated this share of all cost past what could still win: a wider margin skips more of its neighbours.
-constexpr Cost kSlackShare = 256;
+constexpr Cost kSlackShare = 128;
 // Looking at so many values takes some milliseconds.
 constexpr std::int64_t kManyValues = std::int64_t{1} << 18;
+// Intervals of thresholds between two looks at the clock: about a tenth of a millisecond.
+constexpr std::int64_t kPollEvery = 16;
 // Threads share pair tables that take so many steps or more, a tenth of a millisecond.
 constexpr std::int64_t kSharedSteps = std::int64_t{1} << 17;
 
@@ -43,6 +46,7 @@ class DepthTwoSearch final : public OrderedDepthTwo {
         own_(data, options.min_leaf, budget, memory),
         siblings_(data, options, budget, memory),
         stump_(data, memory),
+        singles_(data, options, objective, stump_),
         lows_(memory),
         crew_(data.leaves() != nullptr ? 1 : std::max(options.threads, 1)),  // functions are asked by one thread
         root_(data, options, objective, memory) {
@@ -68,20 +72,20 @@ class DepthTwoSearch final : public OrderedDepthTwo {
     slack_ = objective_.leaf(data_.has_worst() ? set_->worst() : Cost{set_->leaf_cost()}) / kSlackShare;
     start(splits, ceiling, by_root, split);
     is_scanned_all_ = false;
-    if (is_leaf_best()) return {best_, best_, best_};
+    if (is_leaf_best()) return {best_.value, best_.value, best_.value};
     try_single_splits();
-    if (!set_->is_complete() || is_cut()) return {0, 0, best_};
+    if (!set_->is_complete() || is_cut()) return {0, 0, best_.value};
     list_roots();
-    if (!scan_pairs()) return {0, 0, best_};  // the trees found so far count
+    if (!scan_pairs()) return {0, 0, best_.value};  // the trees found so far count
     is_scanned_all_ = true;
     return close();
   }
 
   OrderedFound solve_again(std::int64_t splits, Cost ceiling, Cost* by_root, OrderedSplit* split) override {
     start(splits, ceiling, by_root, split);
-    if (is_leaf_best()) return {best_, best_, best_};
+    if (is_leaf_best()) return {best_.value, best_.value, best_.value};
     try_single_splits();
-    if (!is_scanned_all_) return {0, 0, best_};
+    if (!is_scanned_all_) return {0, 0, best_.value};
     for (const std::int32_t f : roots_)
       if (is_scanned_[static_cast<std::size_t>(f)]) offer_edges(f);
     return close();
@@ -94,23 +98,27 @@ class DepthTwoSearch final : public OrderedDepthTwo {
     own_.take(rows, bins, bins);
     stump_.start_set(*set_);
     *split = {};
-    best_ = objective_.leaf(set_->leaf_cost());
-    split_ = split;
-    Cost loose = best_;
+    best_.value = objective_.leaf(set_->leaf_cost());
+    best_.split = split;
+    Cost loose = best_.value;
     bool is_whole = set_->is_complete();
     const bool is_large = static_cast<std::int64_t>(rows.n_rows) * data_.n_features() > kManyValues;
+    // Edges of bins first: few bins can hold a better threshold than the best of them.
+    for (const std::int32_t f : set_->live())
+      if (has_leaf_sums() || !set_->feature(f).has_inner) loose = std::min(loose, singles_.edges(*set_, f, best_));
     for (const std::int32_t f : set_->live()) {
-      // Where the budget has ended, the edges of bins must do.
-      const bool needs_rows = set_->feature(f).has_inner;
-      if (!needs_rows || (is_large && poll())) {
-        loose = std::min(loose, try_edges(f));
-        is_whole = is_whole && !needs_rows;
+      if (!set_->feature(f).has_inner) continue;
+      // Where the budget has ended, the edges must do.
+      if (is_large && poll()) {
+        is_whole = false;
+        loose = std::min(loose, singles_.edges(*set_, f, best_));
       } else {
-        loose = std::min(loose, try_thresholds(f));
+        loose =
+            std::min(loose, has_leaf_sums() ? singles_.inside(*set_, f, best_) : singles_.thresholds(*set_, f, best_));
       }
     }
-    if (!is_whole || is_cut()) return {0, 0, best_};
-    return {best_, loose, best_};
+    if (!is_whole || is_cut()) return {0, 0, best_.value};
+    return {best_.value, loose, best_.value};
   }
 
   Cost leaf_value(const OrderedRows& rows, std::int32_t* label) override {
@@ -137,32 +145,34 @@ class DepthTwoSearch final : public OrderedDepthTwo {
   };
   void start(std::int64_t splits, Cost ceiling, Cost* by_root, OrderedSplit* split) {
     *split = {};
-    best_ = objective_.leaf(set_->leaf_cost());
-    split_ = split;
+    best_.value = objective_.leaf(set_->leaf_cost());
+    best_.split = split;
     by_ = by_root;
     ceiling_ = ceiling;
     is_short_ = splits == 2;
   }
   // Cells of pair tables tell what leaves cost.  Where they do not, all thresholds are in one bin.
   bool has_pairs() const { return data_.rule().form != PlaneForm::rows; }
+  // Sums over the rows of a leaf tell what it costs.
+  bool has_leaf_sums() const { return data_.leaves() == nullptr; }
   // Costs that are asked for have no answer any more.
   bool is_cut() const { return data_.leaves() != nullptr && data_.leaves()->is_cut(); }
-  bool is_leaf_best() const { return best_ <= objective_.split_penalty || best_ == 0; }
+  bool is_leaf_best() const { return best_.value <= objective_.split_penalty || best_.value == 0; }
 
   // What pair tables leave open.
   OrderedFound close() {
     bound_roots();
     for (const std::int32_t f : roots_)
       if (low_[static_cast<std::size_t>(f)] < limit() && has_open_bins(f) && !refine(f)) break;
-    OrderedFound found{objective_.leaf(set_->leaf_cost()), objective_.leaf(set_->leaf_cost()), best_};
+    OrderedFound found{objective_.leaf(set_->leaf_cost()), objective_.leaf(set_->leaf_cost()), best_.value};
     for (const std::int32_t f : set_->live()) {
       const auto at = static_cast<std::size_t>(f);
       found.lower = std::min(found.lower, std::max(low_[at], true_low_[at]));
       found.loose = std::min(found.loose, low_[at]);
       by_[f] = std::max(by_[f], std::min(low_[at], one_level_));
     }
-    found.lower = std::min(found.lower, best_);
-    found.loose = std::min(found.loose, best_);
+    found.lower = std::min(found.lower, best_.value);
+    found.loose = std::min(found.loose, best_.value);
     return found;
   }
 
@@ -174,16 +184,10 @@ class DepthTwoSearch final : public OrderedDepthTwo {
     progress_.observe();
     return budget_.poll();
   }
-  Cost limit() const { return std::min(best_, ceiling_); }
+  Cost limit() const { return std::min(best_.value, ceiling_); }
   // Pair tables say all: no threshold is inside of a bin, and no leaf too small.
   bool is_exact() const { return !set_->has_inner() && !limits_leaves(); }
   bool limits_leaves() const { return options_.min_leaf > 1; }
-
-  void offer(Cost value, std::int32_t f, std::int32_t rank) {
-    if (value >= best_) return;
-    best_ = value;
-    *split_ = {f, rank};
-  }
 
   // The value of a side whose best single split costs `split`, or of a leaf.
   Cost side_value(V leaf, V split) const {
@@ -215,35 +219,7 @@ class DepthTwoSearch final : public OrderedDepthTwo {
   void try_single_splits() {
     single_ = kInfinite;
     for (const std::int32_t f : set_->live())
-      single_ = std::min(single_, has_pairs() ? try_edges(f) : try_thresholds(f));
-  }
-  // Single splits at the edges of bins.  Returns the value of the best for leaves of any size.
-  Cost try_edges(std::int32_t f) {
-    const SetFeature<V>& own = set_->feature(f);
-    Cost loose = kInfinite;
-    for (std::int32_t b = 0; b + 1 < own.n_bins; ++b) {
-      loose = std::min(loose, objective_.split(objective_.leaf(own.leaf[0][b]) + objective_.leaf(own.leaf[1][b])));
-      const V left = own.limited[0][b], right = own.limited[1][b];
-      if (left >= kInfeasible<V> || right >= kInfeasible<V>) continue;
-      offer(objective_.split(objective_.leaf(left) + objective_.leaf(right)), f, set_->last_rank(f, b));
-    }
-    return loose;
-  }
-  // The same at every threshold.
-  Cost try_thresholds(std::int32_t f) {
-    const std::int32_t* order = stump_.order(f);
-    const std::int32_t* ranks = data_.ranks(f);
-    Cost loose = kInfinite;
-    stump_.start_root(f);
-    if (is_cut()) return 0;
-    for (std::int32_t k = 0; k + 1 < set_->n_rows(); ++k) {
-      if (ranks[order[k]] == ranks[order[k + 1]]) continue;
-      stump_.part(k + 1);
-      loose = std::min(loose, objective_.split(objective_.leaf(stump_.cost(false))));
-      const V cost = stump_.cost(true);
-      if (cost < kInfeasible<V>) offer(objective_.split(objective_.leaf(cost)), f, ranks[order[k]]);
-    }
-    return loose;
+      single_ = std::min(single_, has_pairs() ? singles_.edges(*set_, f, best_) : singles_.thresholds(*set_, f, best_));
   }
 
   // Roots by rising bounds; features whose trees cannot be better are at the end.
@@ -404,7 +380,7 @@ class DepthTwoSearch final : public OrderedDepthTwo {
   }
   void offer_edges(std::int32_t f) {
     for (std::int32_t b = 0; b + 1 < set_->feature(f).n_bins; ++b)
-      offer(edge_value(f, b, false), f, set_->last_rank(f, b));
+      best_.offer(edge_value(f, b, false), f, set_->last_rank(f, b));
   }
 
   // What any subtree costs on one side of an edge.
@@ -466,8 +442,9 @@ class DepthTwoSearch final : public OrderedDepthTwo {
       root_.set_edge(b, loose_edge(f, b), edge_value(f, b, true));
     Cost loose = kInfinite, lower = kInfinite;
     stack_.assign(1, {{0, {}}, {set_->n_rows(), {}}});
+    std::int64_t n_seen = 0;
     while (!stack_.empty()) {
-      if (poll() || is_cut()) return false;
+      if (((n_seen++ % kPollEvery == 0 || data_.leaves() != nullptr) && poll()) || is_cut()) return false;
       const RootInterval at = stack_.back();
       stack_.pop_back();
       const Cost bound = root_.bound_of(at);
@@ -494,57 +471,74 @@ class DepthTwoSearch final : public OrderedDepthTwo {
     RootPoint point;
     Cost lower = 0;  // of the trees with this root test
   };
-  // The best second splits of both sides of a threshold.  Second features that can bring neither side below what is wanted
-  // keep their bound.
+  // The best second splits of both sides of a threshold: first of the side with fewer open second features, since what it
+  // costs closes some of the other side.
   Evaluated evaluate(const RootInterval& at, std::int32_t position) {
     ++counters.thresholds;
-    stump_.part(position);
     const std::int32_t f = root_.root(), bin = root_.bin_of(position);
+    stump_.part(position, bin);
     const std::int32_t bins[2] = {root_.is_edge(position, bin) ? bin : bin - 1,
                                   bin + 1 < set_->feature(f).n_bins ? bin : -1};
-    const std::int32_t number = data_.leaves() != nullptr ? root_.add_point() : -1;  // where splits are dear to find
+    const std::int32_t number = root_.add_point();
     RootSide sides[2];
-    Cost known[2], leaf[2];
+    Cost loose[2], leaf[2];
     for (int s = 0; s < 2; ++s) {
-      known[s] = bins[s] >= 0 ? root_.edge(bins[s]).best(is_short_, s) : 0;
-      if (number >= 0) known[s] = std::max(known[s], root_.side_bound(at, position, s));
+      loose[s] = std::max(bins[s] >= 0 ? root_.edge(bins[s]).best(is_short_, s) : 0, root_.side_bound(at, position, s));
       leaf[s] = objective_.leaf(stump_.side_cost(s));
       const bool fits = stump_.side_rows(s) >= set_->min_leaf();
       sides[s] = {leaf[s], fits ? leaf[s] : kInfinite, fits};
       sides[s].upper = sides[s].lower;
     }
     const Cost wanted = limit() + slack_ - objective_.split_penalty;
-    const Cost other[2] = {is_short_ ? leaf[1] : known[1], is_short_ ? leaf[0] : known[0]};
-    for (const std::int32_t g : set_->live()) {
-      Cost bound[2];
-      bool is_open = false;
-      for (int s = 0; s < 2; ++s) {
-        const V low_of = bins[s] >= 0 ? low(f, g, s)[bins[s]] : V{0};
-        bound[s] = low_of >= kInfeasible<V> ? kInfinite : objective_.split(objective_.leaf(low_of));
-        if (number >= 0) bound[s] = std::max(bound[s], root_.second_bound(at, position, s, g));
-        is_open |= bound[s] < std::min(sides[s].upper, wanted - other[s]);
-      }
-      if (is_open) {
-        const SecondSplit<V> found = stump_.split(kernels_, g);
-        for (int s = 0; s < 2; ++s) {
-          bound[s] = side_value(kInfeasible<V>, found.loose[s]);
-          sides[s].take(bound[s], side_value(kInfeasible<V>, found.limited[s]));
-        }
-      } else {
-        for (int s = 0; s < 2; ++s) sides[s].keep(bound[s]);
-      }
-      for (int s = 0; s < 2 && number >= 0; ++s)
-        root_.second(number, s, g) = std::min(bound[s], objective_.split(leaf[s]));
+    std::ptrdiff_t open[2];
+    for (int s = 0; s < 2; ++s) {
+      bound_seconds(at, position, s, bins[s]);
+      const Cost below = std::min(sides[s].upper, wanted - (is_short_ ? leaf[1 - s] : loose[1 - s]));
+      open[s] = std::count_if(seconds_[s].begin(), seconds_[s].end(), [&](const Second& g) { return g.bound < below; });
     }
-    const Cost loose[2] = {std::max(sides[0].loose, known[0]), std::max(sides[1].loose, known[1])};
+    const int first = open[0] <= open[1] ? 0 : 1;
+    for (const int s : {first, 1 - first}) {
+      try_seconds(s, wanted - (is_short_ ? leaf[1 - s] : loose[1 - s]), sides[s]);
+      loose[s] = std::max(loose[s], sides[s].loose);
+      Cost* kept = root_.seconds(number, s);
+      for (const Second& g : seconds_[s]) kept[g.feature] = std::min(g.bound, objective_.split(leaf[s]));
+    }
     Evaluated out{{position, RootSides::divide(is_short_, loose, leaf), number}, kInfinite};
     if (sides[0].fits && sides[1].fits) {
       const Cost upper[2] = {sides[0].upper, sides[1].upper}, lower[2] = {sides[0].lower, sides[1].lower};
-      offer(join(upper, leaf), f, root_.rank_at(position));
+      best_.offer(join(upper, leaf), f, root_.rank_at(position));
       out.lower = std::max(join(lower, leaf), objective_.split(out.point.sides.sum(is_short_)));
     }
     if (root_.is_edge(position, bin)) root_.keep_sides(bin, out.point.sides);
     return out;
+  }
+
+  // What is known of the splits of a side of a threshold by one second feature.
+  struct Second {
+    Cost bound;
+    std::int32_t feature;
+  };
+  void bound_seconds(const RootInterval& at, std::int32_t position, int side, std::int32_t bin) {
+    const typename RootThresholds<V>::Neighbours near = root_.neighbours(at, position, side);
+    seconds_[side].clear();
+    for (const std::int32_t g : set_->live()) {
+      const V low_of = bin >= 0 ? low(root_.root(), g, side)[bin] : V{0};
+      const Cost bound = low_of >= kInfeasible<V> ? kInfinite : objective_.split(objective_.leaf(low_of));
+      seconds_[side].push_back({std::max(bound, near.second_bound(g)), g});
+    }
+  }
+  // Second features by rising bounds; those that can bring the side neither below what is found nor below what is wanted
+  // keep their bound.
+  void try_seconds(int side, Cost wanted, RootSide& found) {
+    auto at = seconds_[side].begin();
+    for (const auto end = seconds_[side].end(); at != end; ++at) {
+      std::iter_swap(at, std::min_element(at, end, [](const Second& a, const Second& b) { return a.bound < b.bound; }));
+      if (at->bound >= std::min(found.upper, wanted)) break;
+      const SecondSplit<V> best = stump_.split(kernels_, at->feature, side);
+      at->bound = side_value(kInfeasible<V>, best.loose);
+      found.take(at->bound, side_value(kInfeasible<V>, best.limited));
+    }
+    if (at != seconds_[side].end()) found.keep(at->bound);
   }
 
   static constexpr std::size_t kStride = kMostBins + 1;
@@ -559,6 +553,7 @@ class DepthTwoSearch final : public OrderedDepthTwo {
   SiblingTables<V> siblings_;
   RowSetBins<V>* set_ = nullptr;
   Stump<V> stump_;
+  SingleSplits<V> singles_;
   AlignedArray<V> lows_;
   Crew crew_;
   std::vector<std::unique_ptr<Lane>> lanes_;
@@ -570,13 +565,14 @@ class DepthTwoSearch final : public OrderedDepthTwo {
   std::vector<Cost> low_, true_low_;
   Cost single_ = 0;     // value of the single splits that were tried, for leaves of any size
   Cost one_level_ = 0;  // bound of the trees of depth one, for leaves of any size
-  Cost best_ = 0, ceiling_ = 0, slack_ = 0;
+  OrderedBest best_;
+  Cost ceiling_ = 0, slack_ = 0;
   bool is_scanned_all_ = false;  // pairs of the rows at hand, as far as they mattered
-  OrderedSplit* split_ = nullptr;
   Cost* by_ = nullptr;
   bool is_short_ = false;   // two splits at most, where three fit
   RootThresholds<V> root_;  // the one under refinement
   std::vector<RootInterval> stack_;
+  std::vector<Second> seconds_[2];  // [side]
 };
 
 }  // namespace

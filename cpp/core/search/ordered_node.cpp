@@ -73,15 +73,16 @@ void OrderedNode::describe() {
 const std::int32_t* OrderedNode::order(std::int32_t f) {
   const auto at = static_cast<std::size_t>(f);
   if (has_order_[at]) return order_[at].data();
-  std::int32_t* out = order_[at].ensure(static_cast<std::size_t>(n_rows_));
+  std::int32_t* out = order_[at].ensure(static_cast<std::size_t>(n_rows_) + 1);
   if (parent_ == nullptr) {
     sort_root(f, out);
   } else {
     const std::int32_t* above = parent_->order(f);
     const std::int32_t* ranks = data_.ranks(parent_feature_);
     std::int32_t n = 0;
-    for (std::int32_t k = 0; k < parent_->n_rows_; ++k) {
-      if ((ranks[above[k]] <= parent_rank_) == parent_holds_) out[n++] = above[k];
+    for (std::int32_t k = 0; n < n_rows_; ++k) {
+      out[n] = above[k];
+      n += (ranks[above[k]] <= parent_rank_) == parent_holds_;
     }
   }
   has_order_[at] = 1;

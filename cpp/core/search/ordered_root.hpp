@@ -117,21 +117,34 @@ class RootThresholds {
     if (!options_.use_threshold_intervals) return 0;
     return travelled(at, position, side, at.a.sides.best(is_short_, side), at.b.sides.best(is_short_, side));
   }
-  // The same for splits by a second feature (docs/theory/ordered-features.md, root features).
-  Cost second_bound(const RootInterval& at, std::int32_t position, int side, std::int32_t g) {
-    if (!options_.use_root_feature_bounds) return 0;
-    return travelled(at, position, side, at.a.number < 0 ? 0 : second(at.a.number, side, g),
-                     at.b.number < 0 ? 0 : second(at.b.number, side, g));
+  // What the ends of an interval say of the splits of a side of a threshold between them by each second feature
+  // (docs/theory/ordered-features.md, root features).
+  struct Neighbours {
+    const Cost *within = nullptr,
+               *beyond = nullptr;  // [feature]: of the end with fewer rows on the side, and with more
+    Cost more = 0;                 // the worst cost of the rows that the latter has more
+    Cost second_bound(std::int32_t g) const {
+      const Cost least = within != nullptr ? within[g] : 0;
+      return beyond != nullptr ? std::max(least, beyond[g] - more) : least;
+    }
+  };
+  Neighbours neighbours(const RootInterval& at, std::int32_t position, int side) {
+    if (!options_.use_root_feature_bounds) return {};
+    const RootPoint &within = side == 0 ? at.a : at.b, &beyond = side == 0 ? at.b : at.a;
+    Neighbours out;
+    if (within.number >= 0) out.within = seconds(within.number, side);
+    if (beyond.number >= 0) out.beyond = seconds(beyond.number, side);
+    out.more = side == 0 ? worst_between(position, at.b.position) : worst_between(at.a.position, position);
+    return out;
   }
   std::int32_t add_point() {
     seconds_.resize(seconds_.size() + 2 * static_cast<std::size_t>(data_.n_features()), 0);
     return static_cast<std::int32_t>(seconds_.size() / (2 * static_cast<std::size_t>(data_.n_features()))) - 1;
   }
-  // Bound of the splits of a side by a feature, those that part nothing included.
-  Cost& second(std::int32_t number, int side, std::int32_t g) {
-    return seconds_[(static_cast<std::size_t>(number) * 2 + static_cast<std::size_t>(side)) *
-                        static_cast<std::size_t>(data_.n_features()) +
-                    static_cast<std::size_t>(g)];
+  // [feature]: bounds of the splits of a side, those that part nothing included.
+  Cost* seconds(std::int32_t number, int side) {
+    return seconds_.data() + (static_cast<std::size_t>(number) * 2 + static_cast<std::size_t>(side)) *
+                                 static_cast<std::size_t>(data_.n_features());
   }
 
   struct Inside {

@@ -18,6 +18,7 @@ constexpr std::int64_t kLongProof = 50'000;
 constexpr std::int64_t kFarProof = 100'000;
 constexpr std::int64_t kBranchesPerFeature = 8;
 constexpr std::int64_t kPruned = 8;
+constexpr std::int64_t kQuickValues = std::int64_t{1} << 20;  // at depth two: some hundredths of a second
 constexpr std::int32_t kDeepRounds =
     8;  // deeper searches have rounds by the price of a split in place of rounds by depth
 
@@ -37,7 +38,7 @@ void OrderedSearch::run(Shape shape, Counters& counters) {
     ImproverState state;
     Improver improver(grower, std::min(shape.depth, kDeepestGrown), shape.is_full() ? -1 : shape.splits, options_,
                       objective_, budget_, *goal_, state);
-    if (options_.use_greedy_incumbent) improver.start();
+    if (options_.use_greedy_incumbent && !is_quick(shape)) improver.start();
     search_depth(std::min(shape.depth, 2), shape, improver);
     // Where no depth is asked for, the price of a split limits it, and the rounds are those of `raise_bound`.
     for (std::int32_t d = shape.depth > kDeepRounds ? shape.depth : 3; d <= shape.depth && !is_done(); ++d)
@@ -51,6 +52,12 @@ void OrderedSearch::add_counters(Counters& counters) {
   counters_.pair_tables = depth_two_->counters.pair_tables;
   counters_.thresholds = depth_two_->counters.thresholds;
   counters.add(counters_);
+}
+
+// The best tree is there about as soon as a greedy one.
+bool OrderedSearch::is_quick(Shape shape) const {
+  const std::int64_t values = std::int64_t{data_.n_rows()} * data_.n_features();
+  return shape.depth <= 2 && values <= kQuickValues && data_.leaves() == nullptr;
 }
 
 bool OrderedSearch::is_done() const {

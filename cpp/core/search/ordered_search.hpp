@@ -76,6 +76,7 @@ class OrderedSearch {
     Fingerprint key;
   };
 
+  bool is_quick(Shape shape) const;
   bool is_done() const;
   void search_depth(std::int32_t d, Shape shape, Improver& improver);
   void prove(Shape shape, std::int32_t depth, Improver& improver);

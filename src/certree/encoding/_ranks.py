@@ -7,6 +7,8 @@ per row and column, whatever the number of cut points, while answers take one by
 
 from __future__ import annotations
 
+import math
+import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -27,8 +29,12 @@ __all__ = ["MOST_TESTS", "RankedColumns", "count_ranks", "rank_columns", "rank_v
 MOST_TESTS = 2**31 - 1
 """Tests of ranked columns have numbers of 32 bits."""
 
-# From so many cut points on, sorting a column is faster than searching each of its values.
+# From so many rows or cut points on, sorting by digits is faster than by values, and sorting a
+# column than searching each of its values.
 _MANY = 1000
+
+# The range of a column is cut into so many steps, which 32 bits hold after any rounding.
+_STEPS = 4294967040.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -313,10 +319,30 @@ def _present_ranks(
 def rank_values(column: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.int32]]:
     """Return the different numbers in increasing order, and the rank of each row among them."""
     numbers = np.ascontiguousarray(as_ordered(column))
-    order = np.argsort(numbers)
+    order = _order_of(numbers)
     numbers = numbers[order]
     differs = numbers[1:] != numbers[:-1]
     ranks = np.zeros(len(numbers), dtype=np.int32)
     # Zero and minus zero are equal, so they have one rank.
     ranks[order[1:]] = np.cumsum(differs, dtype=np.int32)
     return numbers[np.concatenate([[True], differs])], ranks
+
+
+def _order_of(numbers: NDArray[Any]) -> NDArray[np.intp]:
+    """Return the rows by rising value: two digits of 16 bits put almost all of them in order."""
+    if len(numbers) < _MANY or numbers.dtype != np.float64:
+        return np.argsort(numbers)
+    low, high = float(numbers.min()), float(numbers.max())
+    scale = _STEPS / (high - low) if 0 < high - low < math.inf else math.inf
+    if scale == math.inf:
+        return np.argsort(numbers)
+    digits = ((numbers - low) * scale).astype(np.uint32).view(np.uint16).reshape(-1, 2)
+    lower, upper = (1, 0) if sys.byteorder == "big" else (0, 1)
+    # NumPy sorts integers of 16 bits by counting, in linear time.
+    order = np.argsort(digits[:, lower], kind="stable")
+    order = order[np.argsort(digits[order, upper], kind="stable")]
+    numbers = numbers[order]
+    if (numbers[1:] < numbers[:-1]).any():
+        # Few rows are out of place, and a stable sort makes use of runs that are in order.
+        order = order[np.argsort(numbers, kind="stable")]
+    return order

@@ -317,6 +317,8 @@ def _from_matrix(array: NDArray[Any], names: list[str] | None) -> Table:
 
 def _as_array(X: Any) -> NDArray[Any]:
     """Return X as a 2-D array, or raise with scikit-learn's messages."""
+    if type(X) is np.ndarray and X.ndim == 2 and X.dtype.kind in "biuf" and X.size:
+        return X  # there is nothing to check
     if isinstance(X, np.ma.MaskedArray):
         # check_array would drop the mask and read the masked values as data.
         mask, X = np.ma.getmaskarray(X), np.ma.getdata(X)

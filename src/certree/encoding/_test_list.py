@@ -78,6 +78,14 @@ class Cuts:
             return float(self._few[place])
         return float(self.points(place, place + 1)[0])
 
+    def ends(self, place: int) -> tuple[Any, Any] | None:
+        """Return the values around one of the cut points; None if it is no midpoint of them."""
+        if type(self) is not Cuts or self.given is not None:
+            return None
+        index = range(len(self))[place]
+        below = index if self.gaps is None else self.gaps[index]
+        return self.values[below], self.values[below + 1]
+
     @cached_property
     def _few(self) -> NDArray[np.float64]:
         return self.points(0, len(self))
@@ -193,6 +201,24 @@ class TestList(Sequence[Test]):
         part = bisect_right(self._ends, place)
         # Counted from the end of its part.
         return self.parts[part][place - self._ends[part]]
+
+    def take(self, places: Sequence[int]) -> list[Test]:
+        """Return the tests at some places; cut points of all columns are computed together."""
+        found: dict[int, Test] = {}
+        gaps: dict[int, tuple[CutTests, Any, Any]] = {}
+        for place in places:
+            part = bisect_right(self._ends, place)
+            tests, index = self.parts[part], place - self._ends[part]
+            ends = tests.cuts.ends(index) if isinstance(tests, CutTests) else None
+            if isinstance(tests, CutTests) and ends is not None:
+                gaps[place] = (tests, *ends)
+            else:
+                found[place] = tests[index]
+        low, high = (np.array([gap[end] for gap in gaps.values()]) for end in (1, 2))
+        cuts = midpoints(low, high).tolist() if gaps else []
+        for (place, (tests, *_)), cut in zip(gaps.items(), cuts, strict=True):
+            found[place] = tests._test(cut)
+        return [found[place] for place in places]
 
     def __iter__(self) -> Iterator[Test]:
         return chain.from_iterable(self.parts)

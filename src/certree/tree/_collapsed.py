@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from certree.encoding import Multiway, Test
+from certree.encoding._test_list import TestList
 
 if TYPE_CHECKING:
     from ._tree import Tree
@@ -29,8 +30,10 @@ def with_defaults(
     found: dict[Test, int] = {}
     origin: list[int] = []
     result = np.full(test.shape, -1, dtype=np.int32)
-    for node in np.flatnonzero(test >= 0).tolist():
-        asked = tests[test[node]]
+    inner_nodes = np.flatnonzero(test >= 0)
+    places = test[inner_nodes].tolist()
+    chosen = tests.take(places) if isinstance(tests, TestList) else [tests[k] for k in places]
+    for node, asked in zip(inner_nodes.tolist(), chosen, strict=True):
         if isinstance(asked, Multiway):
             first = int(first_child[node])
             heaviest = int(weights[first : first + asked.n_outcomes].argmax())
