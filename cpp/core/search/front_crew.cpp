@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <new>
 #include <utility>
 
 namespace certree {
@@ -53,28 +54,26 @@ void FrontCrew::run(const FrontPoints& dominated) {
 }
 
 bool FrontCrew::search(std::int32_t depth) {
-  std::atomic<bool> is_stopped{false};
-  const auto idle = [&] {
-    const std::lock_guard lock(root_.mutex);
-    root_.watch.observe();
-  };
   // All see the same root, so they have the same directions and the same order of splits.
-  crew_.run(
-      crew_.size(),
-      [&](int, std::int64_t number) {
-        if (!searches_[static_cast<std::size_t>(number)]->open_root(depth)) is_stopped = true;
-      },
-      idle);
+  std::atomic<bool> is_stopped{false};
+  for (const auto& search : searches_) is_stopped = is_stopped || !search->open_root(depth);
   searches_[0]->share_root(0);
-  if (is_stopped) return false;
-  if (depth <= 2) return true;
+  if (is_stopped || depth <= 2) return !is_stopped;
   is_last_open_ = depth == depth_;
   crew_.run(
       static_cast<std::int64_t>(searches_[0]->n_root_splits()),
       [&](int worker, std::int64_t) {
-        if (!is_stopped && !searches_[static_cast<std::size_t>(worker)]->search_next_split(depth)) is_stopped = true;
+        try {
+          if (!is_stopped && !searches_[static_cast<std::size_t>(worker)]->search_next_split(depth)) is_stopped = true;
+        } catch (const std::bad_alloc&) {
+          is_stopped = true;
+          budget_.stop(StopReason::memory);
+        }
       },
-      idle);
+      [&] {
+        const std::lock_guard lock(root_.mutex);
+        root_.watch.observe();
+      });
   return !is_stopped;
 }
 
