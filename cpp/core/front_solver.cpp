@@ -4,7 +4,7 @@
 
 #include "base/check.hpp"
 #include "door.hpp"
-#include "search/front_search.hpp"
+#include "search/front_crew.hpp"
 
 namespace certree {
 
@@ -48,7 +48,7 @@ struct FrontSession {
   MemoryBudget memory;
   Dataset data;
   std::int32_t depth;
-  FrontSearch search;
+  FrontCrew search;
 };
 
 }  // namespace
@@ -70,7 +70,7 @@ FrontResult solve_front(const TableView& table, const FrontQuestion& question, c
     result.seconds = budget.seconds();
     return result;
   }
-  FrontSearch& search = session->search;
+  FrontCrew& search = session->search;
   FrontResult result;
   result.status = status_of(budget, search.is_complete());
   result.width = 3;
@@ -79,7 +79,6 @@ FrontResult solve_front(const TableView& table, const FrontQuestion& question, c
   result.lower = search.lower();
   result.history = search.history();
   result.counters = search.counters();
-  result.counters.table_entries = search.n_table_entries();
   report_work(budget, session->memory, session->data, result);
   return result;
 }

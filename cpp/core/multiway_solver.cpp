@@ -149,6 +149,13 @@ MultiwayResult solve_checked(const TableView& table, const CountTask& task, cons
     }
   });
   run.progress.observe();
+  // Threads come to the choice among equal trees with different ones.  If it was cut short, one thread decides.
+  if (run.budget.reason() == StopReason::effort && options.threads > 1) {
+    Options alone = options;
+    alone.threads = 1;
+    alone.time_limit_s = run.budget.seconds_left();
+    return solve_checked(table, task, question, alone, run.progress.release_observer());
+  }
   if (result.tree.nodes.empty() && options.known_value < 0) {
     const Counters counters = result.counters;
     result = leaf_of(table, task, question, options);

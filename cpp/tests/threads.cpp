@@ -4,7 +4,9 @@
 #include <vector>
 
 #include "chain_solver.hpp"
+#include "front_solver.hpp"
 #include "limit_solver.hpp"
+#include "multiway_solver.hpp"
 #include "ordered_solver.hpp"
 #include "solver.hpp"
 
@@ -46,6 +48,38 @@ struct Problem {
     options.split_penalty = penalty;
     options.memory_limit = memory_limit;
     return solve(table, CountTask(2, 2, {0, 1, 1, 0}), options, [](const ProgressEvent&) { return false; });
+  }
+  // Of any depth: best-first.
+  Result sparse(std::int32_t threads) const {
+    Options options;
+    options.threads = threads;
+    options.error_scale = 2;
+    options.split_penalty = 9;
+    return solve(view(), CountTask(2, 2, {0, 1, 1, 0}), options, [](const ProgressEvent&) { return false; });
+  }
+  // Every column is a test; the last two make one test with three outcomes.
+  MultiwayResult multiway(std::int32_t threads) const {
+    Problem three = *this;
+    for (std::size_t row = 0; row < kRows; ++row)
+      for (std::size_t k = 0; k < 3; ++k)
+        three.columns[(kColumns - 3 + k) * kRows + row] = (row * 7 / 5 + types[row] % 2) % 3 == k;
+    MultiwayQuestion question;
+    for (std::int32_t c = 0; c < kColumns - 3; ++c) question.tests.push_back({c});
+    question.tests.push_back({kColumns - 3, kColumns - 2, kColumns - 1});
+    Options options;
+    options.threads = threads;
+    options.error_scale = 2;
+    options.split_penalty = 13;
+    return solve_multiway(three.view(), CountTask(2, 2, {0, 1, 1, 0}), question, options,
+                          [](const ProgressEvent&) { return false; });
+  }
+  FrontResult front(std::int32_t threads, bool per_splits) const {
+    Options options;
+    options.max_depth = per_splits ? 3 : 4;
+    options.threads = threads;
+    FrontQuestion question;
+    question.per_splits = per_splits;
+    return solve_front(view(), question, options, [](const PointEvent&) { return false; });
   }
   ChainResult largest_area(std::int32_t threads) const {
     Options options;
@@ -107,6 +141,13 @@ bool same_tree(const Tree& a, const Tree& b) {
   return true;
 }
 
+bool same_tree(const MultiwayTree& a, const MultiwayTree& b) {
+  if (a.nodes.size() != b.nodes.size()) return false;
+  for (std::size_t v = 0; v < a.nodes.size(); ++v)
+    if (a.nodes[v].test != b.nodes[v].test || a.nodes[v].label != b.nodes[v].label) return false;
+  return true;
+}
+
 template <class Answer>
 bool report(const char* what, unsigned seed, const Answer& one, const Answer& four) {
   const bool agree = one.status == four.status && one.upper_bound == four.upper_bound &&
@@ -117,9 +158,10 @@ bool report(const char* what, unsigned seed, const Answer& one, const Answer& fo
 }
 
 bool report(const char* what, unsigned seed, const PointsResult& one, const PointsResult& four) {
-  const bool agree = one.status == four.status && one.trees.size() == 1 && four.trees.size() == 1 &&
-                     one.trees[0].point == four.trees[0].point && same_tree(one.trees[0].tree, four.trees[0].tree);
-  std::printf("%s %u: %s, %s\n", what, seed, status_name(four.status),
+  bool agree = one.status == four.status && !one.trees.empty() && one.trees.size() == four.trees.size();
+  for (std::size_t k = 0; agree && k < one.trees.size(); ++k)
+    agree = one.trees[k].point == four.trees[k].point && same_tree(one.trees[k].tree, four.trees[k].tree);
+  std::printf("%s %u: %s, %zu trees, %s\n", what, seed, status_name(four.status), four.trees.size(),
               agree ? "as with one thread" : "NOT AS WITH ONE THREAD");
   return agree;
 }
@@ -137,6 +179,12 @@ int main() {
     if (seed > 1) continue;
     agree = report("area", seed, problem.largest_area(1), problem.largest_area(4)) && agree;
     agree = report("limit", seed, problem.within_limit(1), problem.within_limit(4)) && agree;
+    agree = report("sparse", seed, problem.sparse(1), problem.sparse(4)) && agree;
+    agree = report("multiway", seed, problem.multiway(1), problem.multiway(4)) && agree;
+    for (const bool per_splits : {false, true}) {
+      const PointsResult alone = problem.front(1, per_splits), together = problem.front(4, per_splits);
+      agree = report("front", seed, alone, together) && agree;
+    }
   }
   for (unsigned seed = 0; seed < 2; ++seed) {
     const Ranks problem(seed);

@@ -142,7 +142,7 @@ def test_the_front_is_that_of_all_trees(seed: int) -> None:
     """Depths up to four, limits on splits and leaves, weights, points that are not wanted."""
     isas = all_isas()
     for number, case in enumerate(random_cases(seed, 250)):
-        check_front(case, case.solve(isa=isas[number % len(isas)]))
+        check_front(case, case.solve(isa=isas[number % len(isas)], threads=1 + number % 3))
 
 
 @pytest.mark.parametrize("seed", range(7100, 7104))
@@ -157,7 +157,7 @@ def test_no_switch_changes_the_front(seed: int) -> None:
 def test_bounds_of_a_stopped_search_are_below_every_tree(seed: int) -> None:
     """Whatever the work done so far, and the trees found are what they say."""
     for number, case in enumerate(random_cases(seed, 200)):
-        found = case.solve(work_limit=1 + number % 12)
+        found = case.solve(work_limit=1 + number % 12, threads=1 + number % 2)
         for point in case.all_points():
             assert (found.lower_points <= point).all(axis=1).any(), (case, point)
         check_trees(case, found)

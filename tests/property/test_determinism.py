@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from certree import OptimalTreeClassifier, tasks
+from certree import OptimalTreeClassifier, pareto_front, tasks
 from certree import solve as solve_task
 from tests.oracle.evaluate import check_result
 from tests.problems import FUZZ, Problem, random_problems
@@ -163,10 +163,73 @@ def test_threads_give_the_same_tree_within_limits(number: int) -> None:
             assert solution.tree.to_text() == found[0].tree.to_text()
 
 
+def sparse_settings(number: int) -> dict[str, Any]:
+    """Without a depth, or with one that is searched best-first in turns."""
+    return {
+        "max_depth": [None, None, 5][number % 3],
+        "complexity": [0.005, 0.02][number % 2],
+        "min_samples_leaf": 1 + number % 2,
+        "max_splits": None,
+    }
+
+
+@pytest.mark.parametrize("number", range(24))
+def test_threads_give_the_same_sparse_tree(number: int) -> None:
+    """Best-first; the tree has the first columns of all equally good ones."""
+    rng, columns, y = drawn(10, number)
+    weights = rng.integers(1, 4, len(y)) if number % 4 == 0 else None
+    model = OptimalTreeClassifier(**sparse_settings(number))
+    found = [
+        model.set_params(n_jobs=jobs).fit(columns, y, weights)
+        and (model.certificate_.status, model.certificate_.cost, model.tree_.to_text())
+        for jobs in (1, 2, 4)
+    ]
+    assert found[0][0] == "optimal"
+    assert found[1] == found[2] == found[0]
+
+
+@pytest.mark.parametrize("number", range(24))
+def test_threads_give_the_same_tree_of_multiway_tests(number: int) -> None:
+    """One branch per category, alone or beside binary tests; with and without a depth."""
+    rng, columns, y = drawn(11, number)
+    table = columns[:, :6] + rng.integers(0, 3, (len(y), min(6, columns.shape[1])))
+    settings: dict[str, Any] = {
+        "splits": ["multiway", "both"][number % 2],
+        "categorical_features": "all",
+        "max_depth": [None, 3, 4][number % 3],
+        "complexity": [0.01, 0.03][number % 2],
+    }
+    model = OptimalTreeClassifier(**settings)
+    found = [
+        model.set_params(n_jobs=jobs).fit(table, y)
+        and (model.certificate_.status, model.certificate_.cost, model.tree_.to_text())
+        for jobs in (1, 2, 4)
+    ]
+    assert found[0][0] == "optimal"
+    assert found[1] == found[2] == found[0]
+
+
+@pytest.mark.parametrize("number", range(24))
+def test_threads_give_the_same_front(number: int) -> None:
+    """Every point, and the tree of every point."""
+    rng, columns, y = drawn(12, number)
+    settings: dict[str, Any] = {
+        "max_depth": 3 + (number % 3 == 0),
+        "per_splits": number % 2 == 0,
+        "min_samples_leaf": 1 + number % 3,
+        "max_splits": 5 if number % 5 == 1 else None,
+        "sample_weight": rng.integers(1, 2000, len(y)) if number % 4 == 0 else None,
+    }
+    fronts = [pareto_front(columns, y, n_jobs=jobs, **settings) for jobs in (1, 2, 4)]
+    assert fronts[0].status == "optimal"
+    texts = [[model.tree_.to_text() for model in front] for front in fronts]
+    assert texts[1] == texts[2] == texts[0]
+
+
 SHORT_OF_THREADS = """
 import resource
 import numpy as np
-from certree import OptimalTreeClassifier, solve, tasks
+from certree import OptimalTreeClassifier, pareto_front, solve, tasks
 rng = np.random.default_rng(0)
 X, y = rng.integers(0, 2, (120, 8)), rng.integers(0, 2, 120)
 task = tasks.Misclassification() & tasks.Limit("a", rng.integers(0, 4, (120, 2)), at_most=150)
@@ -174,7 +237,10 @@ def answers(n_jobs):
     auc = OptimalTreeClassifier(3, objective="auc", n_jobs=n_jobs).fit(X, y)
     plain = OptimalTreeClassifier(4, n_jobs=n_jobs).fit(X, y)
     limited = solve(task, X, y, max_depth=3, n_jobs=n_jobs)
-    return [tree.to_text() for tree in (auc.tree_, plain.tree_, limited.tree)]
+    sparse = OptimalTreeClassifier(None, complexity=0.02, n_jobs=n_jobs).fit(X, y)
+    front = [model.tree_ for model in pareto_front(X, y, max_depth=3, n_jobs=n_jobs)]
+    trees = (auc.tree_, plain.tree_, limited.tree, sparse.tree_, *front)
+    return [tree.to_text() for tree in trees]
 expected = answers(1)
 used = int(open("/proc/self/statm").read().split()[0]) * resource.getpagesize()
 resource.setrlimit(resource.RLIMIT_AS, (used + 9 * 2**29, resource.RLIM_INFINITY))

@@ -125,8 +125,9 @@ class BestFirst {
   void run(Counters& counters) {
     try {
       if (start()) search();
-      if (context_.options.smallest && context_.progress.unit() > 0 && context_.progress.interval().is_exact())
-        make_canonical();
+      // No tree: the caller's is not beaten.
+      const bool has_tree = context_.progress.unit() > 0 && !context_.progress.tree().nodes.empty();
+      if (has_tree && context_.options.smallest && context_.progress.interval().is_exact()) make_canonical();
     } catch (const std::bad_alloc&) {
       context_.budget.stop(StopReason::memory);
     }

@@ -46,6 +46,12 @@ void Stairs::insert(Cost fp, Cost fn, const Origin& origin) {
   }
 }
 
+Origin* Stairs::origin_at(Cost fp, Cost fn) {
+  if (fp > most_fp_ || level(fp) != fn || (fp > 0 && level(fp - 1) == fn)) return nullptr;
+  if (is_dense_) return &origins_[static_cast<std::size_t>(fp)];
+  return &std::lower_bound(steps_.begin(), steps_.end(), fp, [](const Step& s, Cost x) { return s.fp < x; })->origin;
+}
+
 void Stairs::corners(Corners& out) const {
   out.clear();
   Cost above = most_fn_;  // greatest fn that is outside so far

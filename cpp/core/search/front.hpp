@@ -52,6 +52,8 @@ class Stairs {
     insert(fp, fn, origin);
     return true;
   }
+  // Of the minimal point at these coordinates; null: no minimal point lies there.
+  Origin* origin_at(Cost fp, Cost fn);
   // Least fn by fp, where that is an array, else null; `offer` keeps it up to date.
   const Cost* levels() const { return is_dense_ ? levels_.data() : nullptr; }
   // The minimal points by rising fp.

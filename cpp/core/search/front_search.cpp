@@ -26,15 +26,15 @@ FrontDepthTwoSettings depth_two_settings(const Options& options, const FrontSlot
 
 }  // namespace
 
-FrontSearch::FrontSearch(const Dataset& data, const Options& options, const FrontSlots& slots, std::int32_t depth,
-                         Budget& budget, MemoryBudget& memory, PointObserver observer)
+FrontSearch::FrontSearch(const Dataset& data, const Options& options, const FrontSlots& slots, Budget& budget,
+                         MemoryBudget& memory, FrontRoot& root, int number)
     : data_(data),
       options_(options),
       slots_(slots),
-      depth_(depth),
       budget_(budget),
       memory_(memory),
-      watch_(budget, std::move(observer)),
+      root_(root),
+      number_(number),
       factory_(data, bit_kernels_for(options.isa), memory, options.use_column_reduction),
       depth_two_(make_front_depth_two(data, depth_two_settings(options, slots), factory_, budget, memory)),
       common_{AlignedArray<Cost>(memory), AlignedArray<Cost>(memory)} {}
@@ -62,35 +62,89 @@ const std::vector<FrontSearch::Division>& FrontSearch::divisions(std::int32_t de
 
 bool FrontSearch::poll() {
   if (budget_.poll()) return true;
-  watch_.observe();
+  if (number_ > 0) return false;
+  const std::lock_guard lock(root_.mutex);
+  root_.watch.observe();
   return budget_.stopped();
 }
 
-void FrontSearch::record_root() {
-  std::int64_t n_points = 0;
-  levels_.front()->excluded.back().visit([&](Cost, Cost, const Origin& o) { n_points += o.kind >= 0; });
-  watch_.record(n_points);
+// What is excluded there by now; only what is found from here on has origins.  Under the root's lock.
+void FrontSearch::read_root() {
+  if (seen_ == root_.version) return;
+  Level& root = level_at(0);
+  root.excluded = root_.excluded;
+  for (Stairs& stairs : root.excluded) stairs.change_origins([](Origin& origin) { origin = {}; });
+  root.is_stale = true;
+  seen_ = root_.version;
 }
 
-void FrontSearch::run(const FrontPoints& dominated) {
+void FrontSearch::join_bounds(Level& l) {
+  const std::size_t n = slots_.count(root_depth_ - 1) * n_directions() * static_cast<std::size_t>(l.node.stride);
+  const std::lock_guard lock(root_.mutex);
+  for (const int holds : {0, 1}) root_.child_lower[holds].join_lower(l.child_lower[holds].data(), n);
+}
+
+bool FrontSearch::open_root(std::int32_t depth) {
   Level& root = level_at(0);
+  root_depth_ = depth;
   factory_.make_root(root.node);
   root.total[0] = root.node.totals[0];
   root.total[1] = root.node.totals[1];
-  // What is found within less depth is a strong first front, and an answer if the budget ends.
-  constexpr std::int32_t kFirstDepth = 3;
-  searched_depth_ = options_.use_iterative_deepening ? std::min(depth_, kFirstDepth) : depth_;
-  for (; searched_depth_ <= depth_; ++searched_depth_) {
-    root.excluded.resize(slots_.count(searched_depth_));
-    for (Stairs& stairs : root.excluded) stairs.reset(root.total[0], root.total[1]);
-    for (const FrontPoint& p : dominated)
-      offer_from(root.excluded, 0, std::max<Cost>(p.fp, 0), std::max<Cost>(p.fn, 0), {});
-    for (std::size_t k = 0; k < root.result.size(); ++k)
-      for (const FrontPoint& p : root.result[k])
-        if (p.plan >= 0) offer_from(root.excluded, k, p.fp, p.fn, {kKnownPlan, p.plan, -1});
-    if (!solve(0, searched_depth_, -1, false)) return;
+  {
+    const std::lock_guard lock(root_.mutex);
+    seen_ = -1;
+    read_root();
   }
-  is_complete_ = true;
+  root.is_open = false;
+  if (depth <= 0) return true;
+  if (poll() || !open(0, depth, -1, false)) return false;
+  if (depth > 2) prepare_splits(root, depth);
+  return true;
+}
+
+void FrontSearch::share_root(std::int32_t place) {
+  const std::vector<Stairs>& found = level_at(0).excluded;
+  const std::lock_guard lock(root_.mutex);
+  const std::int64_t version = root_.version;
+  for (std::size_t k = 0; k < found.size(); ++k) {
+    found[k].visit([&](Cost fp, Cost fn, const Origin& origin) {
+      if (origin.kind < 0) return;
+      Stairs& known = root_.excluded[k];
+      Origin* same = known.origin_at(fp, fn);
+      if (same != nullptr ? same->kind <= place : known.covers(fp, fn)) return;
+      const Origin tree{place, static_cast<std::int32_t>(root_.trees.size()), -1};
+      root_.trees.push_back(
+          plans_.tree(origin.kind == kKnownPlan ? plans_[origin.yes] : Plan{origin.kind, origin.yes, origin.no}));
+      if (same != nullptr)
+        *same = tree;
+      else
+        known.offer(fp, fn, tree);
+      ++root_.version;
+    });
+  }
+  if (root_.version == version) return;
+  std::int64_t n_points = 0;
+  root_.excluded.back().visit([&](Cost, Cost, const Origin& o) { n_points += o.kind >= 0; });
+  root_.watch.record(n_points);
+}
+
+bool FrontSearch::search_next_split(std::int32_t depth) {
+  Level& root = level_at(0);
+  std::size_t place = 0;
+  {
+    // What is excluded comes from splits before this one.
+    const std::lock_guard lock(root_.mutex);
+    place = root_.next++;
+    read_root();
+  }
+  const std::int32_t split = root.order[place];
+  join_bounds(root);
+  if (!search_split(0, split, depth)) return false;
+  share_root(static_cast<std::int32_t>(place) + 1);
+  join_bounds(root);
+  const std::lock_guard lock(root_.mutex);
+  root_.done[static_cast<std::size_t>(split)] = 1;
+  return true;
 }
 
 void FrontSearch::refresh(Level& l) {
@@ -107,7 +161,7 @@ void FrontSearch::refresh(Level& l) {
   l.is_stale = false;
 }
 
-// Completes level.excluded for the child of the split of the level above, or the root.  False: stopped.
+// Completes level.excluded for the child of the split of the level above.  False: stopped.
 bool FrontSearch::solve(std::size_t level, std::int32_t depth, std::int32_t split, bool holds) {
   Level& l = level_at(level);
   l.is_stale = true;
@@ -116,7 +170,7 @@ bool FrontSearch::solve(std::size_t level, std::int32_t depth, std::int32_t spli
   offer_from(l.excluded, 0, l.total[0], 0, {kKnownPlan, kPositiveLeaf, -1});
   refresh(l);
   const bool is_closed = std::all_of(l.wanted.begin(), l.wanted.end(), [](const Wanted& w) { return w.is_empty(); });
-  const Fingerprint key = level == 0 ? l.node.rows.key : level_at(level - 1).rows[holds ? 1 : 0].key;
+  const Fingerprint key = level_at(level - 1).rows[holds ? 1 : 0].key;
   if (depth > 0 && !is_closed && !recall(key, depth, l)) {
     if (poll() || !open(level, depth, split, holds)) return false;
     if (depth > 2 && !search_splits(level, depth)) return false;
@@ -138,14 +192,11 @@ bool FrontSearch::open(std::size_t level, std::int32_t depth, std::int32_t split
   if (!depth_two_->count(l.node, depth > 1, l.expansion)) return false;
   if (level > 0 && depth > 1 && n_directions() > 0) depth_two_->weigh(l.node, l.expansion);
   if (!add_depth_two_front(level, std::min(depth, 2))) return false;
-  if (level == 0) {
-    record_root();
-    if (options_.use_front_directions && depth > 2) {
-      directions_ = choose_directions(l.excluded.back(), kDirections, most_direction_weight(data_));
-      depth_two_->set_directions(directions_);
-      depth_two_->weigh(l.node, l.expansion);
-      l.is_stale = true;
-    }
+  if (level == 0 && options_.use_front_directions && depth > 2) {
+    directions_ = choose_directions(l.excluded.back(), kDirections, most_direction_weight(data_));
+    depth_two_->set_directions(directions_);
+    depth_two_->weigh(l.node, l.expansion);
+    l.is_stale = true;
   }
   return true;
 }
@@ -213,13 +264,8 @@ void FrontSearch::start_children(Level& l, std::int32_t depth) {
 void FrontSearch::order_splits(Level& l) {
   const auto n = static_cast<std::size_t>(l.node.n_columns);
   l.order.clear();
-  l.closed.assign(n, 0);
-  for (std::size_t s = 0; s < n; ++s) {
-    if (depth_two_->may_split(FrontRows::node, static_cast<std::int32_t>(s)))
-      l.order.push_back(static_cast<std::int32_t>(s));
-    else
-      l.closed[s] = 1;
-  }
+  for (std::int32_t s = 0; s < l.node.n_columns; ++s)
+    if (depth_two_->may_split(FrontRows::node, s)) l.order.push_back(s);
   if (!options_.use_look_ahead_order || n_directions() == 0) return;
   std::vector<double> score(n, 1e300);
   for (std::size_t d = 0; d < n_directions(); ++d) {
@@ -238,34 +284,40 @@ void FrontSearch::order_splits(Level& l) {
   });
 }
 
-bool FrontSearch::search_splits(std::size_t level, std::int32_t depth) {
-  Level& l = level_at(level);
+void FrontSearch::prepare_splits(Level& l, std::int32_t depth) {
   ++counters_.nodes_expanded;
   order_splits(l);
   start_children(l, depth);
   l.is_open = l.is_stale = true;
   divisions(depth);
+}
+
+bool FrontSearch::search_splits(std::size_t level, std::int32_t depth) {
+  Level& l = level_at(level);
+  prepare_splits(l, depth);
+  for (const std::int32_t split : l.order)
+    if (!search_split(level, split, depth)) return false;
+  return true;
+}
+
+bool FrontSearch::search_split(std::size_t level, std::int32_t split, std::int32_t depth) {
+  if (poll()) return false;
+  Level& l = level_at(level);
   const std::size_t m = n_directions(), slots = slots_.count(depth - 1),
                     stride = static_cast<std::size_t>(l.node.stride);
-  for (const std::int32_t split : l.order) {
-    if (poll()) return false;
-    const auto s = static_cast<std::size_t>(split);
-    for (const int holds : {0, 1}) {
-      l.lower[holds].resize(slots * m);
-      for (std::size_t k = 0; k < slots * m; ++k) l.lower[holds][k] = l.child_lower[holds][k * stride + s];
-    }
-    if (!is_wanted(l, depth)) {
-      ++counters_.splits_pruned;
-      l.closed[s] = 1;
-      continue;
-    }
-    ++counters_.splits_tried;
-    const bool is_terminal = depth == 3 && options_.use_sibling_subtraction;
-    if (!(is_terminal ? try_terminal(level, split, depth) : try_deep(level, split, depth))) return false;
-    l.closed[s] = 1;
-    spread(l, split, depth);
-    if (level == 0 && l.is_stale) record_root();
+  for (const int holds : {0, 1}) {
+    l.lower[holds].resize(slots * m);
+    for (std::size_t k = 0; k < slots * m; ++k)
+      l.lower[holds][k] = l.child_lower[holds][k * stride + static_cast<std::size_t>(split)];
   }
+  if (!is_wanted(l, depth)) {
+    ++counters_.splits_pruned;
+    return true;
+  }
+  ++counters_.splits_tried;
+  const bool is_terminal = depth == 3 && options_.use_sibling_subtraction;
+  if (!(is_terminal ? try_terminal(level, split, depth) : try_deep(level, split, depth))) return false;
+  spread(l, split, depth);
   return true;
 }
 

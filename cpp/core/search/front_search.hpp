@@ -7,10 +7,15 @@
 // outside of the excluded set, and a child is asked only for what its sibling's bounds leave it (reverse-front
 // subtraction).  With one set per number of splits the same search answers limits on splits and the front in three
 // objectives.  docs/theory/front.md
+//
+// Threads take the splits of the root in their order, each against what was found before it began (search/front_crew.hpp).
+// A point that several trees have goes to the first split that has it, whoever comes first, and below a split the tree of a
+// point does not depend on what is excluded: so neither does the front depend on the threads.
 #pragma once
 
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <unordered_map>
 #include <vector>
 
@@ -23,25 +28,40 @@
 #include "search/options.hpp"
 #include "search/plans.hpp"
 #include "search/points.hpp"
+#include "search/shared_root.hpp"
 
 namespace certree {
 
+// What the threads of one search know of the root.
+struct FrontRoot {
+  FrontRoot(Budget& budget, PointObserver observer) : watch(budget, std::move(observer)) {}
+
+  std::mutex mutex;
+  // [slot]; an origin is (place of the split in the order of the root, counted from 1, or 0 for what was there before; tree).
+  std::vector<Stairs> excluded;
+  std::vector<Tree> trees;
+  std::int64_t version = 0;        // of `excluded`
+  std::size_t next = 0;            // place of the next split; who takes it reads `excluded` at once
+  SharedBounds child_lower[2];     // [holds], [slot][direction][split]
+  std::vector<std::uint8_t> done;  // per split: everything it has is in `excluded`
+  PointWatch watch;
+};
+
 class FrontSearch {
  public:
-  FrontSearch(const Dataset& data, const Options& options, const FrontSlots& slots, std::int32_t depth, Budget& budget,
-              MemoryBudget& memory, PointObserver observer);
+  // `number`: of the thread; the first one tells the outside.
+  FrontSearch(const Dataset& data, const Options& options, const FrontSlots& slots, Budget& budget,
+              MemoryBudget& memory, FrontRoot& root, int number);
 
-  // Finds the front of everything that is not at or above one of these points.  May throw MemoryLimitReached; whatever
-  // happens, the results below are valid.
-  void run(const FrontPoints& dominated);
-  bool is_complete() const { return is_complete_; }
-  // Whether there is a front yet, if only that of the leaves.
-  bool has_begun() const { return !levels_.empty() && !levels_.front()->excluded.empty(); }
-  // Points (fp, fn, splits): nondominated in (fp, fn) with at most `slots.max_splits` splits, or in all three.
-  std::vector<PointTree> front(bool by_splits) const;
-  // Every wanted tree is at or above one of these.
-  std::vector<Point> lower() const;
-  const std::vector<PointEvent>& history() const { return watch_.history(); }
+  // Opens the root for trees of some depth: its depth-two front is then known here.  False: stopped.
+  bool open_root(std::int32_t depth);
+  std::size_t n_root_splits() const { return levels_.front()->order.size(); }
+  // Gives others the trees that were found since the root was read; `place` as above.
+  void share_root(std::int32_t place);
+  // Searches the next split of the root, and shares what it has.  False: stopped.
+  bool search_next_split(std::int32_t depth);
+  // Every wanted tree of this depth is at or above one of these, or a point that was found.
+  void add_open_bounds(std::int32_t depth, std::vector<Point>& out);
   Counters& counters() { return counters_; }
   std::int64_t n_table_entries() const { return static_cast<std::int64_t>(known_.size()); }
 
@@ -72,7 +92,6 @@ class FrontSearch {
     AlignedArray<Cost> child_lower[2];  // [holds], [slot][direction][split]
     AlignedArray<Cost> negatives, positives, unavoidable;  // where a split's column holds
     std::vector<std::int32_t> order;
-    std::vector<std::uint8_t> closed;  // per split: everything it has is in `excluded`
     bool is_open = false;
   };
   // Two children and where their sum goes.
@@ -88,12 +107,15 @@ class FrontSearch {
   std::size_t n_directions() const { return directions_.size(); }
   const std::vector<Division>& divisions(std::int32_t depth);
   bool poll();
-  void record_root();
+  void read_root();
+  void join_bounds(Level& l);
   bool solve(std::size_t level, std::int32_t depth, std::int32_t split, bool holds);
   bool close(std::size_t level, std::int32_t depth, const Fingerprint& key);
   bool open(std::size_t level, std::int32_t depth, std::int32_t split, bool holds);
   bool add_depth_two_front(std::size_t level, std::int32_t depth);
+  void prepare_splits(Level& l, std::int32_t depth);
   bool search_splits(std::size_t level, std::int32_t depth);
+  bool search_split(std::size_t level, std::int32_t split, std::int32_t depth);
   void start_children(Level& l, std::int32_t depth);
   void order_splits(Level& l);
   bool try_terminal(std::size_t level, std::int32_t split, std::int32_t depth);
@@ -120,11 +142,12 @@ class FrontSearch {
   const Dataset& data_;
   Options options_;
   FrontSlots slots_;
-  std::int32_t depth_;
-  std::int32_t searched_depth_ = 0;  // of the search at the root, at most depth_
   Budget& budget_;
   MemoryBudget& memory_;
-  PointWatch watch_;
+  FrontRoot& root_;
+  int number_;
+  std::int32_t root_depth_ = 0;
+  std::int64_t seen_ = -1;  // version of what is excluded at the root
   NodeFactory factory_;
   std::unique_ptr<FrontDepthTwo> depth_two_;
   Directions directions_;
@@ -141,7 +164,6 @@ class FrontSearch {
   std::vector<Cost> room_;
   AlignedArray<Cost> common_[2];
   Counters counters_;
-  bool is_complete_ = false;
 };
 
 }  // namespace certree

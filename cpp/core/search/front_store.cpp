@@ -91,7 +91,7 @@ void FrontSearch::remember(const Fingerprint& key, std::int32_t depth, std::size
     }
     known_.insert_or_assign(mix(key, static_cast<std::uint64_t>(depth)), std::move(record));
   }
-  const std::int64_t limit = options_.memory_limit / 2;
+  const std::int64_t limit = options_.memory_limit / 2 / std::max(options_.threads, 1);
   if (limit > 0 && table_bytes() > limit) forget(level);
   const std::int64_t bytes = table_bytes();
   if (bytes > charged_) memory_.charge(bytes - charged_);
@@ -135,60 +135,30 @@ void FrontSearch::forget(std::size_t level) {
   plans_ = std::move(kept);
 }
 
-std::vector<PointTree> FrontSearch::front(bool by_splits) const {
-  std::vector<PointTree> out;
-  if (levels_.empty()) return out;
-  const std::vector<Stairs>& excluded = levels_.front()->excluded;
-  for (std::size_t k = by_splits ? 0 : excluded.size() - 1; k < excluded.size(); ++k) {
-    excluded[k].visit([&](Cost fp, Cost fn, const Origin& origin) {
-      if (origin.kind < 0 || (by_splits && k > 0 && excluded[k - 1].covers(fp, fn))) return;
-      Tree tree =
-          plans_.tree(origin.kind == kKnownPlan ? plans_[origin.yes] : Plan{origin.kind, origin.yes, origin.no});
-      const std::int64_t splits = tree.n_splits();
-      out.push_back({{fp, fn, splits}, std::move(tree)});
-    });
-  }
-  std::sort(out.begin(), out.end(), [](const PointTree& a, const PointTree& b) {
-    return a.point[0] != b.point[0] ? a.point[0] < b.point[0] : a.point[2] < b.point[2];
-  });
-  return out;
-}
-
-std::vector<Point> FrontSearch::lower() const {
-  const std::vector<Point> nothing{Point(3, 0)};  // the bound that needs no search
-  if (levels_.empty()) return nothing;
-  std::vector<Point> out;
-  const Level& root = *levels_.front();
-  const std::size_t m = n_directions();
-  const auto add = [&](Cost fp, Cost fn, std::size_t k) { out.push_back({fp, fn, static_cast<Cost>(k)}); };
-  for (std::size_t k = 0; k < root.excluded.size(); ++k) {
-    root.excluded[k].visit([&](Cost fp, Cost fn, const Origin& origin) {
-      if (origin.kind >= 0 && (k == 0 || !root.excluded[k - 1].covers(fp, fn))) add(fp, fn, k);
-    });
-  }
-  if (is_complete_) return out;
-  if (!root.is_open || searched_depth_ < depth_) return nothing;
+void FrontSearch::add_open_bounds(std::int32_t depth, std::vector<Point>& out) {
   // Of the splits still open, the least value in every direction.
-  const std::size_t stride = static_cast<std::size_t>(root.node.stride);
-  std::vector<Cost> least(root.excluded.size() * m, kInfinite);
+  Level& root = level_at(0);
+  join_bounds(root);
+  const std::size_t m = n_directions(), stride = static_cast<std::size_t>(root.node.stride);
+  std::vector<Cost> least(root_.excluded.size() * m, kInfinite);
   bool is_any = false;
-  for (std::size_t s = 0; s < root.closed.size(); ++s) {
-    if (root.closed[s]) continue;
+  for (const std::int32_t split : root.order) {
+    const auto s = static_cast<std::size_t>(split);
+    if (root_.done[s]) continue;
     is_any = true;
-    for (const Division& way : divisions_[static_cast<std::size_t>(depth_)])
+    for (const Division& way : divisions(depth))
       for (std::size_t d = 0; d < m; ++d)
         least[way.sum * m + d] =
             std::min(least[way.sum * m + d], root.child_lower[1][(way.yes * m + d) * stride + s] +
                                                  root.child_lower[0][(way.no * m + d) * stride + s]);
   }
-  if (!is_any) return out;
+  if (!is_any) return;
   FrontPoints bound;
-  for (std::size_t k = slots_.by_splits ? 1 : 0; k < root.excluded.size(); ++k) {
+  for (std::size_t k = slots_.by_splits ? 1 : 0; k < root_.excluded.size(); ++k) {
     lower_points(directions_, least.data() + k * m, root.total[0], root.total[1], 256, bound);
     for (const FrontPoint& p : bound)
-      if (!root.excluded[k].covers(p.fp, p.fn)) add(p.fp, p.fn, k);
+      if (!root_.excluded[k].covers(p.fp, p.fn)) out.push_back({p.fp, p.fn, static_cast<Cost>(k)});
   }
-  return out;
 }
 
 }  // namespace certree

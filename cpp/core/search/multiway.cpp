@@ -358,7 +358,9 @@ MultiwayTree run_multiway(const MultiwayContext& context, Counters& counters) {
       shared.root.run(context.budget, kNoEnd, drive, [&] { context.progress.observe(); });
       searches[0]->finish();
     }
-    if (options.smallest && context.progress.interval().is_exact()) searches[0]->make_canonical();
+    // No tree: the caller's is not beaten.
+    const bool has_tree = !shared.best.nodes.empty();
+    if (has_tree && options.smallest && context.progress.interval().is_exact()) searches[0]->make_canonical();
   };
   try {
     run();
