@@ -32,6 +32,7 @@ from certree import (
     OptimalTreeClassifier,
     OptimalTreeRegressor,
     SurvivalTree,
+    TreeCV,
     datasets,
     solve,
     tasks,
@@ -98,6 +99,7 @@ def compare_criteria(only: list[str] | None, depth: int) -> None:
 def composed() -> None:
     """Print what composed tasks take beside the plain ones."""
     lines = [fair_metric(), three_objectives(), *group_discounts(), *prices_with_limits()]
+    lines.append(tuned_costs())
     print(markdown(["task", "plain s", "composed s", "ratio"], lines))
 
 
@@ -208,6 +210,16 @@ def prices_with_limits() -> Iterator[list[str]]:
         yield _line(
             f"prices with a limit beside prices alone, {name}, depth {depth}", plain, seconds
         )
+
+
+def tuned_costs() -> list[str]:
+    """Time the choice among 15 numbers of splits in five folds beside one fit."""
+    X, y = datasets.load_credit(return_X_y=True)
+    model = CostSensitiveTreeClassifier([[0, 1], [5, 0]], max_depth=4, thresholds=4, n_jobs=1)
+    plain, _ = timed(partial(model.fit, X, y))
+    tuned = TreeCV(model, sizes=range(15), cv=5, n_jobs=1)
+    seconds, _ = timed(partial(tuned.fit, X, y))
+    return _line("costs tuned over 15 sizes in 5 folds beside one fit, depth 4", plain, seconds)
 
 
 def compare_linear(instance: Instance, depth: int, form: str) -> tuple[float, float, float]:

@@ -78,6 +78,8 @@ def test_the_constructor_has_the_documented_parameters_and_defaults() -> None:
         "verbose": "auto",
         "executor": None,
         "output_weights": None,
+        "capacity": None,
+        "limits": None,
     }
 
 

@@ -356,6 +356,37 @@ def test_a_cell_is_proven_or_refused(row: str, feature: str) -> None:
     assert "\n" not in str(error.value)
 
 
+@pytest.mark.parametrize(
+    ("call", "told"),
+    [
+        (lambda: metrics.F1() & FEW, "not a task, a sum over the leaves"),
+        (lambda: FEW & metrics.F1(), "not a task, a sum over the leaves"),
+        (_fitted(OptimalTreeClassifier, Y, objective="f1", limits=[FEW, FEW]), "different names"),
+        (_fitted(OptimalTreeClassifier, Y, objective="f1", capacity={7: 3}), "not a class"),
+        (
+            _fitted(OptimalTreeClassifier, Y, limits=FEW, splits="multiway"),
+            "no law fails, but the proof joins the totals of two subtrees",
+        ),
+        (
+            _fitted(OptimalTreeClassifier, Y, objective="mcc", limits=FEW, max_depth=None),
+            "needs max_depth or max_splits",
+        ),
+        (
+            _fitted(FairTreeClassifier, Y, cost_matrix=MATRIX, objective="f1", given=GROUPED),
+            "a tree has one objective",
+        ),
+        (
+            _fitted(FairTreeClassifier, Y, cost_matrix=np.ones((3, 3)), given=GROUPED),
+            "for 3 classes, but y has 2",
+        ),
+    ],
+)
+def test_one_line_says_what_is_wrong(call: Callable[[], object], told: str) -> None:
+    with pytest.raises(ValueError, match=told) as error:
+        call()
+    assert "\n" not in str(error.value)
+
+
 def _page_table() -> str:
     """Return the table of the page."""
     lines = ["| | " + " | ".join(FEATURES.values()) + " |", "|---|" + ":-:|" * len(FEATURES)]

@@ -114,7 +114,28 @@ void LimitDepthTwo::weigh_side(const LimitView& view, std::size_t plane) {
   }
 }
 
-// The first plane throws out most; the others are weighed when it leaves something.
+// Marks the columns with labels on both sides that the first plane leaves: it throws out most, so that this takes the
+// time, and has no branches.
+void LimitDepthTwo::mark_splits(const LimitView& view, Cost budget) {
+  const std::size_t n = view.n_columns, stride = view.stride, labels = data_.task().n_labels;
+  const Cost price = data_.price_weight(0) * side_pays_;
+  const Cost* after = view.prices != nullptr && price != 0 ? view.prices->after() : nullptr;
+  room_.resize(n);
+  is_open_.assign(n, 0);
+  for (std::size_t j = 0; j < n; ++j) room_[j] = after != nullptr ? budget - price * after[j] : budget;
+  for (std::size_t yes = 0; yes < labels; ++yes) {
+    for (std::size_t no = 0; no < labels; ++no) {
+      if (yes == no && may_skip_equal_labels_) continue;
+      const Cost *held = side_values_.data() + yes * stride, *other = side_values_.data() + no * stride;
+      const Cost whole = whole_values_[no];
+      // The sign bit of what is left says whether it is enough.
+      for (std::size_t j = 0; j < n; ++j)
+        is_open_[j] |= ~static_cast<std::uint64_t>(room_[j] - held[j] - whole + other[j]) >> 63;
+    }
+  }
+}
+
+// The other planes are weighed when the first one leaves something.
 void LimitDepthTwo::list_splits(const LimitView& view, std::size_t column) {
   const std::size_t n = view.n_columns, stride = view.stride, labels = data_.task().n_labels;
   side_values_.resize(data_.n_all() * labels * stride);
@@ -122,21 +143,19 @@ void LimitDepthTwo::list_splits(const LimitView& view, std::size_t column) {
   weigh_side(view, 0);
   bool is_weighed = false;
   if (view.prices != nullptr) view.prices->set_row(static_cast<std::int32_t>(column));
-  const Cost budget = left_.most(0) - split_weights_[0];
+  mark_splits(view, left_.most(0) - split_weights_[0]);
   const std::int32_t r = data_.row_value();
   for (std::size_t j = 0; j < n; ++j) {
-    if (j == column) continue;
+    if (is_open_[j] == 0 || j == column) continue;
     if (r >= 0) {
       const Cost rows = row_[static_cast<std::size_t>(r) * stride + j];
       if (rows < min_leaf_ || side_sum_[static_cast<std::size_t>(r)] - rows < min_leaf_) continue;
     }
     const Cost paid = view.prices != nullptr ? view.prices->after()[j] * side_pays_ : 0;
-    const Cost least = data_.price_weight(0) * paid;
     for (std::size_t yes = 0; yes < labels; ++yes) {
       for (std::size_t no = 0; no < labels; ++no) {
         if (yes == no && may_skip_equal_labels_) continue;
-        if (side_values_[yes * stride + j] + whole_values_[no] - side_values_[no * stride + j] + least > budget)
-          continue;
+        if (side_values_[yes * stride + j] + whole_values_[no] - side_values_[no * stride + j] > room_[j]) continue;
         for (std::size_t m = 1; !is_weighed && m < data_.n_all(); ++m) weigh_side(view, m);
         is_weighed = true;
         add_split(j, stride, yes, no, paid);

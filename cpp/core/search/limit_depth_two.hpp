@@ -46,6 +46,7 @@ class LimitDepthTwo {
   void weigh_side(const LimitView& view, std::size_t plane);
   void list_splits(const LimitView& view, std::size_t column);
   void add_split(std::size_t j, std::size_t stride, std::size_t yes, std::size_t no, Cost paid);
+  void mark_splits(const LimitView& view, Cost budget);
   void weigh(const Cost* point, Cost* values) const;
   void set_split(const LimitView& view, std::size_t column);
   bool combine(std::int32_t column, const LimitRegion& region, LimitPoints& out);
@@ -64,13 +65,15 @@ class LimitDepthTwo {
   LimitRegion left_;
   std::vector<Pending> pending_;
   std::vector<Cost> own_, rest_, point_, values_, cell_[2];
-  std::vector<Cost> split_values_;  // [plane]: what the first split adds
-  Cost paid_ = 0;                   // what all rows pay for it
-  Cost side_pays_ = 0;              // what the rows of the side pay a price for
-  std::vector<Cost> row_;           // [pair value][stride]: where the side and j hold
-  std::vector<Cost> side_sum_;      // [pair value]
-  std::vector<Cost> side_values_;   // [plane][label][stride]: where the side and j hold
-  std::vector<Cost> whole_values_;  // [plane][label]: of the whole side
+  std::vector<Cost> split_values_;      // [plane]: what the first split adds
+  Cost paid_ = 0;                       // what all rows pay for it
+  Cost side_pays_ = 0;                  // what the rows of the side pay a price for
+  std::vector<Cost> row_;               // [pair value][stride]: where the side and j hold
+  std::vector<Cost> side_sum_;          // [pair value]
+  std::vector<Cost> side_values_;       // [plane][label][stride]: where the side and j hold
+  std::vector<Cost> whole_values_;      // [plane][label]: of the whole side
+  std::vector<Cost> room_;              // [column]: what the first plane leaves for leaves, by the price of the column
+  std::vector<std::uint64_t> is_open_;  // [column]: whether some labels may be within it
 };
 
 }  // namespace certree

@@ -56,8 +56,8 @@ _RESERVED = 2**10
 # Up to so many rows, each may be a type of its own for the search over multiway tests.
 _MOST_TYPES = 2**12
 
-# Weights by which rows pay for tests, where they are rounded.
-_STEPS = 2**20
+# Steps of the weights by which rows pay for tests, where they are rounded.
+_STEPS = 2**20, 2**16, 2**12
 
 S = TypeVar("S", bound="TaskStatement")
 
@@ -440,20 +440,22 @@ def _finest(
 ) -> tuple[Rows, LeafProblem | LimitedOnRows, Scale]:
     """Return the rows with the weights that leave least to rounding, and the task on them."""
     stated = (rows, *_on(model, task, y, rows))
-    exact_weights = rows.prices is None or rows.sample_weight is None or rows.given is not None
-    if exact_weights or not first_problem(stated[1]).rounding:
+    has_choice = rows.prices is not None and rows.sample_weight is not None
+    if not has_choice or not first_problem(stated[1]).rounding:
         return stated
     # Rows pay for tests by their weight, and prices have fewer digits the more it has.
     given = read_weights(rows.sample_weight, rows.n_rows)
-    rounded = scale_given(given, 2**62, _STEPS, exact=False)
-    rows = replace(
-        rows,
-        weights=rows.select(rounded.values),
-        quantum=rounded.quantum,
-        given=_given(rows.sample_weight, rows.n_rows, rows.kept),
-    )
-    other = (rows, *_on(model, task, y, rows))
-    return min(stated, other, key=lambda one: first_problem(one[1]).rounding)
+    others = []
+    for steps in _STEPS:
+        rounded = scale_given(given, 2**62, steps, exact=False)
+        coarser = replace(
+            rows,
+            weights=rows.select(rounded.values),
+            quantum=rounded.quantum,
+            given=_given(rows.sample_weight, rows.n_rows, rows.kept),
+        )
+        others.append((coarser, *_on(model, task, y, coarser)))
+    return min(stated, *others, key=lambda one: first_problem(one[1]).rounding)
 
 
 def _on(

@@ -133,7 +133,7 @@ def limits_on(
 ) -> LimitedOnRows:
     """Return limits on certain rows, in integers, beside objectives on these."""
     counts, needed = (None, None) if minimum is None else minimum.on(labels, rows)
-    on_rows = tuple(limit.on(labels, rows) for limit in limits)
+    on_rows = tuple(limit.on(labels, rows) for limit in _distinct(limits))
     return LimitedOnRows(problems, on_rows, counts, needed)
 
 

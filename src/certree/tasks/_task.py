@@ -292,6 +292,10 @@ class Composable:
         """Return both together: a task with a limit on the whole tree; see :class:`Limit`."""
         return Composable.join(self, other)
 
+    def __rand__(self, other: object) -> Any:
+        """Return the same where the other part comes first, or say why that is no task."""
+        return Composable.join(other, self)
+
 
 class Task(Composable, ABC):
     """An objective to minimise over trees: the sum of the costs of the leaves.

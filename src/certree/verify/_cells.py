@@ -89,6 +89,10 @@ def check_has_leaves(model: Any) -> None:
         raise ValueError(
             "There is no tree to verify by sums over leaves; pass the rows themselves."
         )
+    if kind == "LimitedCertificate" and stated.positives is not None:
+        raise ValueError(
+            f"{stated.task} within limits cannot be verified by sums over leaves; pass the rows."
+        )
     if getattr(model, "n_outputs_", 1) > 1:
         raise ValueError("Several outputs cannot be verified by sums over leaves; pass the rows.")
 

@@ -24,6 +24,7 @@ _RANGE = 2**62
 
 # Real weights are rounded to the largest over this, if there is room for that.
 _STEPS = 2**20
+_FEWEST_STEPS = 2**12
 
 # Products of weights that are rounded have no more units than this, unless they are very small.
 _FINE_TOTAL = 2**44
@@ -105,8 +106,10 @@ def check_quantum(audit: Audit, data: Data, most: int, *, may_be_short: bool = F
         audit.raise_if_different()
     if are_short(data.weights, most) and not may_be_short:
         audit.compare("weight quantum", quantum, None)
+    # Prices of tests have the more digits the fewer the weights have, by which rows pay them.
+    steps = _FEWEST_STEPS if may_be_short else _STEPS
     coarsest = max(
-        Fraction(max(data.weights.values())) / _STEPS, data.total() * _MARGIN / max(most, 1)
+        Fraction(max(data.weights.values())) / steps, data.total() * _MARGIN / max(most, 1)
     )
     # The unit is a power of two.
     if quantum > 2 * coarsest:
