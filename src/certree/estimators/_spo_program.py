@@ -315,7 +315,7 @@ def solve_program(
 
 
 def bound_by_decisions(statement: DecisionStatement, n_leaves: int, call: Budget) -> int:
-    """Return what no tree with so many leaves costs less than, in units of the search.
+    """Return a lower bound on the cost of trees with so many leaves, in units of the search.
 
     A tree takes at most as many decisions as it has leaves. So it costs no less than the best
     choice of so many decisions, each row having the best of them for itself; and that no less than
