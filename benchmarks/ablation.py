@@ -57,7 +57,7 @@ _KINDS = {
     "use_root_feature_bounds": _ORDERED,
     "use_weight_reuse": ("f1", "fair"),
     "use_leaf_table": ("leaf function",),
-    "use_saving_estimates": ("regression", "survival"),
+    "use_saving_estimates": ("regression", "survival", "rates"),
 }
 
 
@@ -91,6 +91,7 @@ def tables(quick: bool) -> dict[str, Any]:
         "deep": random_instance(80 if quick else 300, 12 if quick else 25, seed=3, noise=0.3),
         # Few columns and many rows: most rows have equals, and some of them another class.
         "narrow": random_instance(300 if quick else 60_000, 8 if quick else 12, seed=5, noise=0.25),
+        "counts": counts(100 if quick else 1000, 10 if quick else 80),
         # Columns that hold for few rows, as symptoms, words or products do.
         "rare": rare_columns(200 if quick else 2000, 10 if quick else 40),
         # Many rows of numbers, of which two tell the classes apart, together only.
@@ -105,6 +106,13 @@ def rare_columns(rows: int, columns: int) -> tuple[Any, Any]:
     rng = np.random.default_rng(1)
     bits = (rng.random((rows, columns)) < 0.03).astype(np.uint8)
     return bits, bits[:, :8].any(axis=1) ^ (rng.random(rows) < 0.1)
+
+
+def counts(rows: int, columns: int) -> tuple[Any, Any]:
+    """Draw 0/1 columns, and counts whose rate depends on the first three."""
+    rng = np.random.default_rng(0)
+    bits = rng.integers(0, 2, (rows, columns)).astype(np.uint8)
+    return bits, rng.poisson(np.exp(0.5 * bits[:, 0] + 0.4 * bits[:, 1] * bits[:, 2]))
 
 
 def plane(rows: int, columns: int) -> tuple[Any, Any]:
@@ -179,6 +187,11 @@ def searches(quick: bool) -> dict[str, Callable[[], Any]]:
         "survival": lambda: (
             certree.SurvivalTree(max_depth=3, thresholds=5 if quick else 10, **shared)
             .fit(data["patients"].data, data["patients"].target)
+            .certificate_
+        ),
+        "rates": lambda: (
+            certree.OptimalTreeRegressor(depth, criterion="poisson", **shared)
+            .fit(*data["counts"])
             .certificate_
         ),
         "leaf function": leaf_function,

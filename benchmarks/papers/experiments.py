@@ -12,7 +12,7 @@ import re
 import sys
 import textwrap
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
@@ -182,6 +182,33 @@ def solved_within(curves: Mapping[str, Iterable[float | None]], title: str = "")
     axes.set(xlabel="seconds", ylabel="problems solved, %", ylim=(0, 104), title=title)
     axes.grid(alpha=0.3)
     axes.legend()
+    return figure
+
+
+def panels(
+    tables: Mapping[str, Mapping[str, list[list[float]]]], x: str, heights: Sequence[str]
+) -> Any:
+    """Draw points of learners, a place on x and its heights, in columns of panels, six across."""
+    from matplotlib import pyplot as plt
+
+    across, down, tall = min(len(tables), 6), -(-len(tables) // 6), len(heights)
+    size = (3.2 * across, 3 * tall * down)
+    figure, axes = plt.subplots(
+        tall * down, across, figsize=size, constrained_layout=True, squeeze=False
+    )
+    for ax in axes.ravel():
+        ax.set_axis_off()
+    for place, (name, learners) in enumerate(tables.items()):
+        column = axes[tall * (place // 6) : tall * (place // 6 + 1), place % 6]
+        for row, (ax, height) in enumerate(zip(column, heights, strict=True)):
+            ax.set_axis_on()
+            for learner, points in learners.items():
+                drawn = sorted([p[0], p[1 + row]] for p in points)
+                ax.plot(*zip(*drawn, strict=True), "o-", label=learner, alpha=0.8)
+            ax.set(ylabel=height)
+        column[0].set(title=name)
+        column[-1].set(xlabel=x)
+    axes[0, 0].legend()
     return figure
 
 

@@ -353,10 +353,11 @@ def history_figure(found: Found) -> Any:
         1, len(found), figsize=(3.2 * len(found), 3.4), constrained_layout=True, squeeze=False
     )
     for ax, (name, of) in zip(axes[0], found.items(), strict=True):
-        times = [max(step[0], 1e-3) for step in of["steps"]]
+        times = [max(step[0], 1e-4) for step in of["steps"]]
         ax.step(times, [s[1] for s in of["steps"]], where="post", label="best tree")
         ax.step(times, [s[2] for s in of["steps"]], where="post", label="bound", linestyle="--")
-        ax.set(title=name, xscale="log", xlabel="seconds")
+        ax.set(title=name, xscale="log", xlabel="seconds", xlim=(1e-4, None))
+        ax.tick_params(axis="x", which="minor", labelbottom=False)
     axes[0, 0].set_ylabel("errors and penalty")
     axes[0, 0].legend()
     return figure

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import pickle
 import warnings
 from dataclasses import replace
@@ -26,7 +27,8 @@ from certree import (
     oracles,
     verify,
 )
-from certree.estimators._spo_program import Program
+from certree.engine._budget import Budget
+from certree.estimators._spo_program import Program, bound_by_decisions
 
 GRID = oracles.GridShortestPath(4, 4)
 
@@ -260,7 +262,7 @@ def test_a_stopped_program_returns_a_tree_no_worse_than_the_greedy_one(paths: An
     exact = SPOTree(GRID, **settings).fit(paths.X, paths.C)
     certificate = stopped.certificate_
     assert certificate.cost <= greedy.certificate_.cost
-    assert certificate.lower_bound <= exact.certificate_.cost + 1 / 10**6
+    assert 0 < certificate.lower_bound <= exact.certificate_.cost + 1 / 10**6
     assert certificate.cost >= exact.certificate_.cost - 1 / 10**6
 
 
@@ -317,6 +319,26 @@ def test_the_relaxed_program_costs_no_less_than_the_best_decisions(paths: Any) -
     solver.run()
     best = np.einsum("ij,ij->i", paths.C[:20], GRID.decide(paths.C[:20])).sum()
     assert solver.getInfo().objective_function_value >= best - 1e-6
+
+
+@pytest.mark.parametrize("complexity", [0.0, 0.02])
+@pytest.mark.parametrize("n_leaves", [1, 2, 4])
+def test_the_bound_by_decisions_is_below_every_choice_of_them(
+    paths: Any, n_leaves: int, complexity: float
+) -> None:
+    model = SPOTree(GRID, method="milp", thresholds=3, complexity=complexity)
+    statement = model._state(model._task(paths.C[:20], 20), paths.X[:20], None, None)
+    losses, scale = statement.problem.statistics, statement.scale
+    best = min(
+        scale.error_scale * int(losses[:, list(some)].min(axis=1).sum())
+        + scale.split_penalty * (size - 1)
+        for size in range(1, n_leaves + 1)
+        for some in itertools.combinations(range(losses.shape[1]), size)
+    )
+    bound = bound_by_decisions(statement, n_leaves, Budget())
+    assert 0 < bound <= best
+    # The relaxation is close to it, and exact for one decision.
+    assert bound >= (0.999 if n_leaves == 1 else 0.8) * best
 
 
 def test_a_forest_averages_costs_and_then_decides(paths: Any) -> None:

@@ -12,8 +12,10 @@ the best one,
 
 make y the cost of a row in its leaf. The paper has a lower bound of all costs in place of z; with z
 no relaxation costs less than the best decisions, so that bounds on the loss begin at zero. The
-weighted sum of y plus the penalty is minimised. HiGHS starts from the greedy tree. It works in
-floating point: the value of the tree it finds is counted exactly afterwards, its proof holds up to
+weighted sum of y plus the penalty is minimised. HiGHS starts from the greedy tree. Its own bound
+hardly leaves zero before the end, because rows that are in parts in all leaves pay nothing. Where
+decisions can be listed, another bound does (:func:`bound_by_decisions`). HiGHS works in floating
+point: the value of the tree it finds is counted exactly afterwards, its proof holds up to
 its tolerances.
 """
 
@@ -31,7 +33,7 @@ from certree.engine._ordered import expand
 from certree.oracles import Constraints, OracleError, _highs
 
 from ._spo_nodes import DecidedNodes, DecisionStatement
-from ._spo_problem import SPOProblem
+from ._spo_problem import ListedProblem, SPOProblem
 
 # HiGHS keeps constraints to this, instead of its usual 1e-6, which large constants would magnify.
 _TOLERANCE = 1e-9
@@ -40,6 +42,9 @@ _TOLERANCE = 1e-9
 # 0.16 us to presolve it), and memory.
 _SECONDS = 3e-7
 _BYTES = 60
+
+# The bound by decisions is left out above so many rows times decisions.
+_MOST_CHOICES = 50_000
 
 Entries = NDArray[Any]
 
@@ -279,8 +284,10 @@ def solve_program(
     """
     call = current() or Budget()
     limit = _too_large_for(call, statement, depth)
+    n_leaves = 2**depth if max_splits is None else min(2**depth, max_splits + 1)
+    known = bound_by_decisions(statement, n_leaves, call)
     if limit is not None:
-        return ProgramAnswer(start, limit, 0, {"milp_nodes": 0})
+        return ProgramAnswer(start, limit, known, {"milp_nodes": 0})
     program = Program(statement, depth, max_splits, least)
     scale = statement.scale
     model = program.model(float(scale.penalty))
@@ -303,8 +310,43 @@ def solve_program(
     if status == "optimal" and gap > 0:
         status = "gap"
     units = (bound - float(scale.constant)) / float(scale.unit)
-    lower = max(int(np.floor(units)), 0) if np.isfinite(units) else 0
+    lower = max(int(np.floor(units)), known) if np.isfinite(units) else known
     return ProgramAnswer(best, status, lower, {"milp_nodes": max(int(info.mip_node_count), 0)})
+
+
+def bound_by_decisions(statement: DecisionStatement, n_leaves: int, call: Budget) -> int:
+    """Return a lower bound on the cost of trees with so many leaves, in units of the search.
+
+    A tree takes at most as many decisions as it has leaves. So it costs no less than the best
+    choice of so many decisions, each row having the best of them for itself; and that no less than
+    its linear relaxation, which is solved here. Zero where decisions are not listed.
+    """
+    problem, scale = statement.problem, statement.scale
+    if not isinstance(problem, ListedProblem) or problem.statistics.size > _MOST_CHOICES:
+        return 0
+    losses = scale.error_scale * problem.statistics.astype(np.float64)
+    n, m = losses.shape
+    chosen, given = np.arange(m), np.arange(m, m + n * m).reshape(n, m)
+    rows = ProgramRows()
+    rows.add(1.0, chosen, np.ones(m), float(n_leaves))
+    rows.put(rows.begin(np.ones(n), 1.0)[:, None], given, 1.0)
+    within = rows.begin(np.zeros((n, m)), np.inf)
+    rows.put(within, chosen, 1.0)
+    rows.put(within, given, -1.0)
+    largest = max(float(losses.max(axis=1).sum()), float(scale.split_penalty) * m, 1.0)
+    objective = np.append(np.full(m, float(scale.split_penalty)), losses.ravel()) / largest
+    whole = np.zeros(m + n * m, dtype=np.bool_)
+    ends = np.zeros(len(whole)), np.ones(len(whole))
+    model = _highs.new_model(
+        Constraints(rows.matrix(len(whole)), *rows.sides(), *ends, whole), objective
+    )
+    seconds = call.remaining()
+    model.setOptionValue("time_limit", float("inf") if seconds is None else seconds)
+    if _highs.run(model, lambda: call.is_interrupted) != "Optimal":
+        return 0
+    value = (model.getInfo().objective_function_value - 1e-9) * largest
+    # One leaf has no split.
+    return max(int(np.floor(value - float(scale.split_penalty))), 0)
 
 
 def _too_large_for(call: Budget, statement: DecisionStatement, depth: int) -> str | None:
