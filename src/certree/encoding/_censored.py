@@ -83,7 +83,7 @@ def _is_missing(value: Any) -> bool:
 def _numbers(values: Any, what: str, advice: str) -> NDArray[np.float64]:
     array = np.asarray(values)
     if array.dtype.kind == "O":
-        # What pandas has for a missing value is no number.
+        # NumPy cannot convert what pandas has for a missing value.
         array = np.array([math.nan if _is_missing(value) else value for value in array.tolist()])
     if array.dtype.kind == "c":
         raise ValueError(f"Complex data not supported: y has dtype {array.dtype}.")
