@@ -11,7 +11,6 @@ from certree import engine
 from certree.encoding import Table, read_table
 from certree.encoding._asked import asked_columns, number_columns
 from certree.encoding._named import NamedArray
-from certree.exceptions import warn
 from certree.numbers._fractions import to_float
 from certree.results._answer import Answer
 from certree.results._progress import Callback
@@ -71,8 +70,8 @@ class OptimalTreeClusterer(ClusterMixin, BaseTaskTree):
     max_depth : int or None, default=3
         Most tests on a path from the root to a leaf; None: no limit.
     features : list or None, default=None
-        Names or numbers of the columns whose distances count; None: all columns of numbers without
-        missing values. Tests may ask for any column.
+        Names or numbers of the columns whose distances count; None: all columns of numbers.
+        Tests may ask for any column.
     scale : {"standard", None}, default="standard"
         "standard": columns are divided by their standard deviation; None: they are taken as they
         are.
@@ -114,9 +113,8 @@ class OptimalTreeClusterer(ClusterMixin, BaseTaskTree):
 
     Notes
     -----
-    Rows have no distance in a column where a value is missing. So `fit` leaves such columns out of
-    the distances, with a warning, or refuses them if `features` names them; tests ask for them as
-    in other estimators. Numbers are rounded as for :class:`OptimalTreeRegressor`.
+    The columns whose distances count must have no missing values; leave those that do out by
+    `features`. Numbers are rounded as for :class:`OptimalTreeRegressor`.
 
     .. versionadded:: 0.1
 
@@ -186,7 +184,6 @@ class OptimalTreeClusterer(ClusterMixin, BaseTaskTree):
         self._check_parameters()
         n_rows = self._row_count(X)
         target = self._find_centres(X)
-        self._warn_about_missing(X)
         task = self._task(target, n_rows, sample_weight)
         self._fit_and_report(task, X, target, sample_weight, callback, path)
         self.labels_ = self.predict(X)
@@ -200,31 +197,10 @@ class OptimalTreeClusterer(ClusterMixin, BaseTaskTree):
         self.centre_names_ = list(found.columns or ())
         return found
 
-    def _warn_about_missing(self, X: Any) -> None:
-        """Say which columns do not count, because some of their values are missing."""
-        if self.features is not None:
-            return
-        table = read_table(X)
-        numbers = number_columns(self.categorical_features, table)
-        out = [table.names[k] for k in numbers if k not in self._centre_columns]
-        if out:
-            warn(
-                f"Values are missing in {', '.join(map(repr, out))}, so distances do not count "
-                "them, and only tests use them; fill them in if they should count, or name the "
-                "columns that count by the parameter features.",
-                UserWarning,
-            )
-
     def _choose_columns(self, table: Table) -> list[int]:
         """Return the columns whose distances count."""
         if self.features is None:
-            numbers = number_columns(self.categorical_features, table)
-            chosen = [k for k in numbers if not _has_missing(table, k)]
-            if numbers and not chosen:
-                raise ValueError(
-                    "Input X contains NaN in every column of numbers, so that rows have no "
-                    "distance; fill in the missing values of some columns."
-                )
+            chosen = number_columns(self.categorical_features, table)
         else:
             chosen = asked_columns(self.features, table, "features")
         others = [table.names[k] for k in chosen if table.kinds[k] not in ("number", "flag")]
@@ -245,8 +221,8 @@ class OptimalTreeClusterer(ClusterMixin, BaseTaskTree):
                 row = int(np.argmax(np.isnan(column)))
                 raise ValueError(
                     f"The column {name!r} contains NaN (first in row {row}), so that rows have no "
-                    "distance; fill in its missing values, or leave it out by the parameter "
-                    "features."
+                    "distance; fill in its missing values, or list the other columns in the "
+                    "parameter features: tests use this one all the same."
                 )
         return NamedArray(np.stack(columns, axis=1), names)
 
@@ -304,6 +280,12 @@ class OptimalTreeClusterer(ClusterMixin, BaseTaskTree):
         centres: NDArray[np.float64] = self.tree_.payload.values  # type: ignore[attr-defined]
         return centres
 
+    def _read(self, X: Any, method: str) -> Any:
+        found = super()._read(X, method)
+        if method == "predict":
+            self._read_centres(read_table(X), self._centre_columns)  # raises if one is missing
+        return found
+
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
         """Return the negative squared distances of rows from the centres of their clusters.
 
@@ -323,8 +305,5 @@ class OptimalTreeClusterer(ClusterMixin, BaseTaskTree):
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.target_tags.required = False
+        tags.input_tags.allow_nan = False
         return tags
-
-
-def _has_missing(table: Table, column: int) -> bool:
-    return bool(np.isnan(np.asarray(table.column(column), dtype=np.float64)).any())

@@ -498,11 +498,7 @@ def _of_clusters(estimator: Any, data: Data, given: GivenRows) -> Leaves:
         rules = CandidateRules(categorical_features=estimator.categorical_features)
         declared = rules.declared(table)
         chosen = [
-            k
-            for k, column in enumerate(table.columns)
-            if column.kind == "number"
-            and not declared[k]
-            and all(value is not None for value in column.values)
+            k for k in range(n_columns) if table.columns[k].kind == "number" and not declared[k]
         ]
     else:
         chosen = [
