@@ -135,6 +135,8 @@ def test_the_size_of_every_tree_is_chosen_by_folds(
         ("fit people.csv --task clusters --max-splits 2", "--max-splits has no meaning"),
         ("fit people.csv --task clusters --features kind", "needs columns of numbers"),
         ("compare people.csv -t time,b", "compare takes one target"),
+        ("fit people.csv -t time,time", "'time' is named twice; name every target once"),
+        ("fit people.csv -t time -t time", "'time' is named twice; name every target once"),
         ("front people.csv -t kind,seen", "front takes one target"),
         ("predict model.json people.csv --at 3", "--at needs a survival tree"),
     ],

@@ -360,6 +360,22 @@ def test_tables_without_numbers_have_no_clusters() -> None:
         OptimalTreeClusterer(features=[0, 0]).fit([[1.0], [2.0]])
 
 
+def test_verify_says_that_it_needs_y() -> None:
+    table, y = [[0.0], [1.0], [2.0], [3.0]], [1, 0, 1, 1]
+    for estimator in (OptimalTreeClassifier(1), OptimalTreeRegressor(1)):
+        with pytest.raises(ValueError, match=r"needs the y that .* call verify\(model, X, y\)"):
+            verify(estimator.fit(table, y), table)
+
+
+def test_verify_logs_what_it_has_checked(caplog: pytest.LogCaptureFixture) -> None:
+    model = OptimalTreeRegressor(1).fit([[0.0], [1.0]], [1, 2])
+    with caplog.at_level("INFO", logger="certree"):
+        report = verify(model, [[0.0], [1.0]], [1, 2])
+    assert [record.getMessage() for record in caplog.records] == [
+        f"verify: checked {check}" for check in report.checks
+    ]
+
+
 def test_verify_asks_for_as_many_columns_as_the_model_has_outputs() -> None:
     table, two = [[0.0], [1.0], [2.0], [3.0]], np.array([[0, 1], [0, 1], [1, 0], [1, 1]])
     for estimator in (OptimalTreeClassifier(1), OptimalTreeRegressor(1)):

@@ -87,6 +87,7 @@ def test_one_column_holds_times_that_all_ended_with_the_event() -> None:
         ([(1, 0.5)] * 6, "must be 0 or 1, got 0.5"),
         ([(1, "dead")] * 6, "must be numbers"),
         ([(float("nan"), 1)] * 6, "contains NaN"),
+        ([(1, None)] * 6, "contains NaN .first among the events in row 0.; drop such rows"),
         ([(float("inf"), 1)] * 6, "contains infinity"),
         ([(1, 1, 1)] * 6, r"y has shape \(6, 3\)"),
         ([(1, 1)] * 5, "X has 6 rows, but y has 5"),
@@ -98,6 +99,18 @@ def test_one_column_holds_times_that_all_ended_with_the_event() -> None:
 def test_other_targets_are_refused_in_words(y: Any, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         SurvivalTree().fit(X, y)
+
+
+def test_a_missing_event_of_pandas_is_named() -> None:
+    pd = pytest.importorskip("pandas")
+    event = pd.array([True, False, None, True, True, False], dtype="boolean")
+    frame = pd.DataFrame({"time": TIME, "event": event})
+    with pytest.raises(ValueError, match="first among the events in row 2"):
+        SurvivalTree().fit(X, frame)
+    frame["event"] = frame["event"].fillna(False)
+    seen = [1, 0, 0, 1, 1, 0]
+    same = SurvivalTree(max_depth=1).fit(X, list(zip(TIME, seen, strict=True)))
+    assert SurvivalTree(max_depth=1).fit(X, frame).tree_ == same.tree_
 
 
 def test_without_any_event_there_is_one_leaf_with_a_flat_curve_and_a_warning() -> None:

@@ -230,7 +230,11 @@ def read_data(
 def _as_columns(given: Sequence[str], known: Sequence[str]) -> tuple[str, ...]:
     """Return the columns that texts name: each is a column, or several with commas."""
     parts = ([text] if text in known else text.split(",") for text in given)
-    return tuple(name.strip() for part in parts for name in part)
+    names = [name.strip() for part in parts for name in part]
+    twice = next((name for name in names if names.count(name) > 1), None)
+    if twice is not None:
+        raise UsageProblem(f"The target {twice!r} is named twice; name every target once.")
+    return tuple(names)
 
 
 def _target(columns: Columns, names: tuple[str, ...], raw: FileTable) -> NDArray[Any]:

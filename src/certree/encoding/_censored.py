@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -75,8 +76,15 @@ def _named(y: Any, names: list[Any], order: str) -> tuple[Any, Any]:
     return columns[1 - event], columns[event]
 
 
+def _is_missing(value: Any) -> bool:
+    return value is None or type(value).__name__ in ("NAType", "NaTType")
+
+
 def _numbers(values: Any, what: str, advice: str) -> NDArray[np.float64]:
     array = np.asarray(values)
+    if array.dtype.kind == "O":
+        # NumPy cannot convert what pandas has for a missing value.
+        array = np.array([math.nan if _is_missing(value) else value for value in array.tolist()])
     if array.dtype.kind == "c":
         raise ValueError(f"Complex data not supported: y has dtype {array.dtype}.")
     if array.dtype.kind in "mM":
@@ -90,7 +98,9 @@ def _numbers(values: Any, what: str, advice: str) -> NDArray[np.float64]:
     for bad, told in ((np.isnan(numbers), "NaN"), (np.isinf(numbers), "infinity")):
         if bad.any():
             row = int(np.argmax(bad))
-            raise ValueError(f"Input y contains {told} (first in row {row}); drop such rows.")
+            raise ValueError(
+                f"Input y contains {told} (first among the {what} in row {row}); drop such rows."
+            )
     return numbers
 
 

@@ -43,6 +43,7 @@ def certify(
     **more
         Fields that only some certificates have, or that differ here.
     """
+    answer = _lifted(model, statement, answer)
     answer = statement.doubted(answer, read_fraction(model.gap, "gap"))
     values = {
         **_searched(model, statement),
@@ -51,6 +52,28 @@ def certify(
     }
     known = {name: values[name] for name in type_hints(kind) if name in values}
     return kind(**known | more)
+
+
+def _lifted(model: BaseOptimalTree, statement: Statement, answer: Answer) -> Answer:
+    """Return an answer whose leaves cost no less than is known of all leaves.
+
+    The true cost of the tree is not below that either, so the cost stays within the rounding of it.
+    """
+    least, counted = statement.least_leaf_cost, answer.cost
+    if least is None or counted is None:
+        return answer
+    penalties = statement.n_paid(answer.nodes, model.complexity_per) * statement.scale.penalty
+    cost = exact(max(counted, penalties + least))
+    lower = cost if answer.lower_bound == counted else exact(max(answer.lower_bound, least))
+    return replace(
+        answer,
+        cost=cost,
+        lower_bound=lower,
+        history=tuple(
+            (seconds, work, max(upper, cost), exact(min(max(bound, least), lower)))
+            for seconds, work, upper, bound in answer.history
+        ),
+    )
 
 
 def _of_tree(model: BaseOptimalTree, statement: Statement, answer: Answer) -> dict[str, Any]:

@@ -221,8 +221,8 @@ class OptimalTreeClusterer(ClusterMixin, BaseTaskTree):
                 row = int(np.argmax(np.isnan(column)))
                 raise ValueError(
                     f"The column {name!r} contains NaN (first in row {row}), so that rows have no "
-                    "distance; fill in its missing values, or leave it out by the parameter "
-                    "features."
+                    "distance; fill in its missing values, or list the other columns in the "
+                    "parameter features: tests use this one all the same."
                 )
         return NamedArray(np.stack(columns, axis=1), names)
 

@@ -230,11 +230,17 @@ class BaseOptimalTree(
         if certificate.status in ("optimal", "gap"):
             return
         if certificate.status == "precision" and certificate.gap == 0:
-            cause = f"Numbers were rounded by {show(certificate.rounding)} in all to fit 64 bits"
-            advice = "Use weights or costs of a smaller range."
-        elif certificate.status == "precision":
+            rounding = show(certificate.rounding)
+            warn(
+                f"Numbers were rounded by {rounding} in all to fit 64 bits, so the proof is not "
+                f"exact: the cost is {show(certificate.cost)}, and another tree may cost less by "
+                f"up to twice the rounding. {self._advice_on_digits()}",
+                OptimalityWarning,
+            )
+            return
+        if certificate.status == "precision":
             cause = "The search needed numbers of more than 64 bits"
-            advice = "Accept a gap, or use weights of a smaller range."
+            advice = f"Accept a gap. {self._advice_on_digits()}"
         elif certificate.status != "interrupted":
             limit = getattr(self, certificate.status, None)
             cause = f"The search reached {certificate.status}={limit!r}"
@@ -248,6 +254,23 @@ class BaseOptimalTree(
             f"tree can cost less than {show(certificate.lower_bound)}, so the gap is "
             f"{certificate.gap_text()}. {advice}",
             OptimalityWarning,
+        )
+
+    def _advice_on_digits(self) -> str:
+        """Return which numbers need fewer digits, so that nothing has to be rounded."""
+        if self.certificate_.weight_quantum is not None:
+            return (
+                "Round sample_weight yourself, for example to two decimals: weights of few digits "
+                "are counted exactly, and leave room for the digits of the other numbers."
+            )
+        if self.certificate_.task in ("poisson", "gamma", "survival"):
+            return (
+                "The rows differ so little by this criterion that logarithms in float64 do not "
+                "show it; 'squared_error' tells such rows apart."
+            )
+        return (
+            "Round the numbers that are given for rows, as y or costs, yourself: those of few "
+            "digits are counted exactly."
         )
 
     def _warn_without_tree(self) -> None:

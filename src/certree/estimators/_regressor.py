@@ -36,9 +36,9 @@ def refuse_targets(criterion: str, y: NDArray[np.float64]) -> None:
     bad = {"poisson": y < 0, "gamma": y <= 0}.get(criterion)
     if bad is not None and bad.any():
         row = int(np.argmax(bad))
-        what = "negative; counts" if criterion == "poisson" else "not positive; amounts"
+        least = "counts of at least 0" if criterion == "poisson" else "amounts above 0"
         raise ValueError(
-            f"y[{row}] = {float(y[row])!r} is {what} must be for criterion={criterion!r}. Use "
+            f"y[{row}] = {float(y[row])!r}, but criterion={criterion!r} needs {least}. Use "
             'criterion="squared_error", or leave such rows out.'
         )
 

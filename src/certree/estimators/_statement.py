@@ -136,6 +136,11 @@ class Statement(ABC):
         """What rounding can hide from a comparison of two trees, if it is not negligible."""
         return Fraction(0)
 
+    @property
+    def least_leaf_cost(self) -> Fraction | None:
+        """What the leaves of a tree cost at least, where rounding may count less than that."""
+        return None
+
     def counters(self) -> dict[str, int]:
         """Return what the costs themselves have counted."""
         return {}

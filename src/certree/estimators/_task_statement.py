@@ -182,7 +182,12 @@ class TaskStatement(Statement):
         return RowTypes(np.arange(n, dtype=np.int32), vectors, None, np.ones(n, dtype=np.int64))
 
     def leaf_cost(self, units: int) -> Fraction:
-        return units * self.problem.unit + self.problem.constant
+        cost, least = units * self.problem.unit + self.problem.constant, self.least_leaf_cost
+        return cost if least is None else max(cost, least)
+
+    @property
+    def least_leaf_cost(self) -> Fraction | None:
+        return self.problem.least_leaf_cost
 
     @property
     def measure(self) -> Measure:

@@ -260,6 +260,9 @@ class RateProblem(FunctionProblem):
     # A row with an event or a time has at least a unit of it, so that no rate has lost its sign.
     rounded_up: ClassVar[int] = 2
 
+    # A deviance is a sum of terms of at least 0; the constant below can take it under that.
+    least_leaf_cost = Fraction(0)
+
     def __init__(self, task: LeafCost, rows: Rows) -> None:
         assert task.centred is not None
         weights = np.zeros(rows.n_rows)

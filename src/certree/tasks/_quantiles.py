@@ -57,7 +57,7 @@ class QuantileProblem(LeafProblem):
     def __init__(self, target: NDArray[np.float64], rows: Rows, slopes: Slopes) -> None:
         above, below, self.share = slopes
         self.target, self.above, self.below, self.rows = target, above, below, rows
-        found = _Given.read(target, rows, slopes).scaled(min(_MOST_LOSS, rows.budget))
+        found = _GivenLosses.read(target, rows, slopes).scaled(min(_MOST_LOSS, rows.budget))
         self.statistics = np.stack([found.weights, found.values], axis=1)
         self.unit = found.unit
         self.rounding = found.rounding
@@ -128,7 +128,7 @@ class QuantileProblem(LeafProblem):
         return float(1 - cost / self.whole) if self.whole else 1.0
 
 
-class _Scaled(NamedTuple):
+class _ScaledLosses(NamedTuple):
     """Weights and targets as integers, what a unit of loss costs, and what rounding hides."""
 
     weights: NDArray[np.int64]
@@ -137,7 +137,7 @@ class _Scaled(NamedTuple):
     rounding: Fraction
 
 
-class _Weights(NamedTuple):
+class _Weighing(NamedTuple):
     """Integer weights, what a unit stands for, and how far each is off, in units of shares."""
 
     values: NDArray[np.int64]
@@ -146,7 +146,7 @@ class _Weights(NamedTuple):
 
 
 @dataclass(frozen=True)
-class _Given:
+class _GivenLosses:
     """Weights and targets as they were given.
 
     The losses of all rows together have about 50 bits, which digits of weights and of targets
@@ -175,7 +175,7 @@ class _Given:
     slopes: Slopes
 
     @classmethod
-    def read(cls, target: NDArray[np.float64], rows: Rows, slopes: Slopes) -> _Given:
+    def read(cls, target: NDArray[np.float64], rows: Rows, slopes: Slopes) -> _GivenLosses:
         numbers: NDArray[Any] = rows.weights if rows.given is None else rows.given
         exponent = math.frexp(float(numbers.max()))[1]
         shares = np.ldexp(numbers.astype(np.float64), -exponent)
@@ -186,7 +186,7 @@ class _Given:
         quantum = rows.quantum * common
         return cls(target, shares, rows.weights // common, largest * rows.quantum, quantum, slopes)
 
-    def scaled(self, most: int) -> _Scaled:
+    def scaled(self, most: int) -> _ScaledLosses:
         """Return integers with which all losses together are at most `most` units."""
         finest(self.width or 1.0, most)  # refuses targets whose distances leave float64
         chosen, least = None, math.inf
@@ -199,7 +199,9 @@ class _Given:
         assert chosen is not None
         fixed = self._targets(chosen, most)
         unit = fixed.quantum * chosen.step * self.slopes.share
-        return _Scaled(chosen.values, fixed.values, unit, round_up(Fraction(least) * self.largest))
+        return _ScaledLosses(
+            chosen.values, fixed.values, unit, round_up(Fraction(least) * self.largest)
+        )
 
     @cached_property
     def width(self) -> float:
@@ -237,11 +239,11 @@ class _Given:
         most_below = below * (self.target.max() - self.target)
         return np.asarray(float(share) * np.maximum(most_above, most_below), dtype=np.float64)
 
-    def _weighings(self, most: int) -> Iterator[_Weights]:
+    def _weighings(self, most: int) -> Iterator[_Weighing]:
         """Yield the exact weights, if they fit, and then rounded ones, from few digits to many."""
         slopes, n_rows = self.slopes.above + self.slopes.below, len(self.shares)
         if self.exact is not None and int(self.exact.sum()) * slopes <= most:
-            yield _Weights(self.exact, self.quantum)
+            yield _Weighing(self.exact, self.quantum)
         total = float(self.shares.sum())
         for bits in range(n_rows.bit_length() + 1, (most // slopes).bit_length()):
             # A power of two, so that only the rounding to integers is not exact.
@@ -251,9 +253,9 @@ class _Given:
             if float(values.sum()) * slopes > most:
                 return
             off = np.abs(values * step - self.shares) + self.shares * 2.0**-51
-            yield _Weights(values.astype(np.int64), Fraction(step) * self.largest, off)
+            yield _Weighing(values.astype(np.int64), Fraction(step) * self.largest, off)
 
-    def _targets(self, weights: _Weights, most: int) -> FixedPoint:
+    def _targets(self, weights: _Weighing, most: int) -> FixedPoint:
         """Return the targets in as many steps as these weights leave room for."""
         steps = most // ((self.slopes.above + self.slopes.below) * int(weights.values.sum()))
         fixed = self.decimals
@@ -265,7 +267,7 @@ class _Given:
         values = np.rint((self.target - self.target.min()) / quantum).astype(np.int64)
         return FixedPoint(values, Fraction(quantum), Fraction(quantum))
 
-    def _hidden(self, weights: _Weights, fixed: FixedPoint) -> float:
+    def _hidden(self, weights: _Weighing, fixed: FixedPoint) -> float:
         """Return the most that the loss of any tree changes by rounding, in units of shares."""
         above, below, share = self.slopes
         by_targets = 0.0

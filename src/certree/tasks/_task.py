@@ -204,6 +204,8 @@ class LeafProblem(ABC):
     rounding: Fraction
     complexity_unit: Fraction
     largest: int
+    least_leaf_cost: Fraction | None = None
+    """No leaf costs less, where rounding may count less than that; None: it never does."""
     output_names: Sequence[str] | None = None
     """Names of the outputs, if there are several and they have names."""
 

@@ -158,7 +158,7 @@ def verify(
                     f"{name}={value!r} names a column, which a table in an engine needs; pass the "
                     "values for one in memory, or duckdb.from_df(X) in its place."
                 )
-        _check_outputs(model, y)
+        _check_given(model, y, costs)
         result = _checker(model)(model, given)
     n_rows, cost = result.n_rows, result.cost
     if isinstance(cost, Fraction) and cost.denominator == 1:
@@ -168,12 +168,22 @@ def verify(
     )
 
 
-def _check_outputs(model: Any, y: Any) -> None:
-    """Raise if y has another number of columns than the model has outputs."""
+def _check_given(model: Any, y: Any, costs: Any) -> None:
+    """Raise if y is left out, or has another number of columns than the model has outputs."""
+    is_solution = hasattr(model, "task") or not hasattr(model, "get_params")
+    if y is None and costs is None and not is_solution and _takes_target(model):
+        raise ValueError(
+            f"verify recomputes every number from the rows, so it needs the y that this "
+            f"{type(model).__name__} was fitted with; call verify(model, X, y)."
+        )
     wanted, shape = getattr(model, "n_outputs_", None), np.shape(y)
     n_columns = shape[1] if len(shape) > 1 else 1
     if wanted is not None and y is not None and n_columns != wanted:
         raise ValueError(f"y must have {wanted} columns, as in fit, got shape {shape}.")
+
+
+def _takes_target(model: Any) -> bool:
+    return bool(model.__sklearn_tags__().target_tags.required)
 
 
 def _check_sums(model: Any, given: GivenRows) -> Checked:

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
 
 from certree.exceptions import CertificateError
 
@@ -26,6 +30,28 @@ _MOST_UNITS = 2**26
 _LAST_BITS = {"simple": Fraction(1, 2**47), "ridge": Fraction(1, 2**27)}
 
 
+class Whole(NamedTuple):
+    """Numbers of rows as Python's integers, at the places of the rows, times a unit."""
+
+    values: NDArray[Any]
+    unit: Fraction
+
+    @classmethod
+    def of(cls, numbers: Mapping[int, Fraction | int], n_rows: int) -> Whole:
+        """Return numbers as integers of the coarsest unit."""
+        values = np.zeros(n_rows, dtype=object)
+        found, unit = _integers(numbers.values())
+        values[list(numbers)] = found
+        return cls(values, unit)
+
+
+def _integers(numbers: Iterable[Fraction | int]) -> tuple[list[int], Fraction]:
+    """Return numbers as integers, and what a unit of these stands for."""
+    plain = list(numbers)
+    common = math.lcm(*{number.denominator for number in plain})
+    return [n.numerator * (common // n.denominator) for n in plain], Fraction(1, common)
+
+
 @dataclass(frozen=True)
 class Models:
     """Rows with their targets and the columns of models, and what a model costs."""
@@ -37,21 +63,32 @@ class Models:
     ridge: Fraction
     units: Sequence[Fraction]
     """What columns were rounded to; 0: not at all."""
+    formulas: dict[tuple[Any, ...], tuple[list[int], Fraction]] = field(default_factory=dict)
+    """Formulas that have been read."""
+
+    @cached_property
+    def whole(self) -> list[Whole]:
+        """Columns, and the target last, as integers: their sums need no common denominators."""
+        return [Whole.of(numbers, self.data.n_rows) for numbers in (*self.columns, self.target)]
+
+    @cached_property
+    def weights(self) -> Whole:
+        """The weights of rows as integers."""
+        return Whole.of(self.data.weights, self.data.n_rows)
 
     def moments(self, rows: Sequence[int]) -> list[list[Fraction]]:
         """Return sums of products around the means: of columns, and of the target last."""
-        weights = self.data.weights
-        total = Fraction(sum(weights[row] for row in rows))
-        around = []
-        for numbers in (*self.columns, self.target):
-            mean = sum((weights[row] * numbers[row] for row in rows), Fraction(0)) / total
-            around.append({row: numbers[row] - mean for row in rows})
-        size = len(around)
+        at = np.asarray(rows, dtype=np.intp)
+        weights, numbers = self.weights.values[at], [one.values[at] for one in self.whole]
+        weighed = [weights * values for values in numbers]
+        total, sums = int(weights.sum()), [int(values.sum()) for values in weighed]
+        size = len(numbers)
         found = [[Fraction(0)] * size for _ in range(size)]
         for j in range(size):
             for k in range(j + 1):
-                line = (weights[row] * around[j][row] * around[k][row] for row in rows)
-                found[j][k] = found[k][j] = sum(line, Fraction(0))
+                around = total * int(weighed[j] @ numbers[k]) - sums[j] * sums[k]
+                unit = self.whole[j].unit * self.whole[k].unit * self.weights.unit
+                found[j][k] = found[k][j] = Fraction(around, total) * unit
         return found
 
     def best(self, rows: Sequence[int]) -> tuple[Fraction, list[Fraction]]:
@@ -82,9 +119,21 @@ class Models:
 
     def predict(self, value: Sequence[Any], row: int) -> tuple[Fraction, Fraction]:
         """Return what a formula says of a row, and the size of its terms."""
-        terms = [read(value[0])]
-        terms += [read(b) * c[row] for b, c in zip(value[1:], self.columns, strict=True)]
-        return sum(terms, Fraction(0)), sum(map(abs, terms), Fraction(0))
+        (constant, *slopes), unit = self._formula(value)
+        terms = [constant]
+        pairs = zip(slopes, self.whole, strict=False)
+        terms += [slope * one.values[row] for slope, one in pairs if slope]
+        return sum(terms) * unit, sum(map(abs, terms)) * unit
+
+    def _formula(self, value: Sequence[Any]) -> tuple[list[int], Fraction]:
+        """Return the numbers of a formula, for columns as integers, as integers of one unit."""
+        key = tuple(value)
+        if key not in self.formulas:
+            numbers = [read(value[0])]
+            pairs = zip(value[1:], self.whole, strict=False)
+            numbers += [read(slope) * one.unit for slope, one in pairs]
+            self.formulas[key] = _integers(numbers)
+        return self.formulas[key]
 
     def cost(self, rows: Sequence[int], value: Any) -> Fraction:
         """Return what a leaf costs with a formula."""
@@ -92,10 +141,17 @@ class Models:
             raise CertificateError(f"a leaf holds {value!r}, and no formula of its columns.")
         if self.is_simple and sum(slope != 0 for slope in value[1:]) > 1:
             raise CertificateError(f"a leaf holds {value!r}, which uses more than one column.")
-        weights = self.data.weights
-        squares = (weights[i] * (self.target[i] - self.predict(value, i)[0]) ** 2 for i in rows)
+        at, target = np.asarray(rows, dtype=np.intp), self.whole[-1]
+        numbers, unit = self._formula(value)
+        # The target and what the formula says, as integers of one unit.
+        (per_target, per_term), fine = _integers([target.unit, unit])
+        left = per_target * target.values[at] - per_term * numbers[0]
+        for slope, one in zip(numbers[1:], self.whole, strict=False):
+            if slope:
+                left = left - (per_term * slope) * one.values[at]
+        squares = int((self.weights.values[at] * left) @ left) * fine**2 * self.weights.unit
         penalty = self.ridge * sum((read(slope) ** 2 for slope in value[1:]), Fraction(0))
-        return sum(squares, Fraction(0)) + penalty
+        return squares + penalty
 
     def noise(self, rows: Sequence[int]) -> Fraction:
         """Return how far rounded columns may move the cost of a leaf.
@@ -138,7 +194,7 @@ class Models:
         if self.ridge:
             most = min(most, 2**44 // len(self.data.rows))
         squares = self.squares
-        weights = [Fraction(weight) for weight in self.data.weights.values()]
+        weights = set(map(Fraction, self.data.weights.values()))
         # Targets that are all equal count in units of weight.
         floors = n_leaves * 4 * (squares or max(weights)) / max(most, 1)
         noise = squares * _LAST_BITS["simple" if self.is_simple else "ridge"]
@@ -147,7 +203,8 @@ class Models:
         by_targets = moved + 2 * root_above(moved * squares) if moved * squares else moved
         uneven = Fraction(0)
         if not self.has_short_weights:
-            steps = root_above(max(weights) / min(weights) * Fraction(len(weights), _SUMS))
+            n_weights = len(self.data.weights)
+            steps = root_above(max(weights) / min(weights) * Fraction(n_weights, _SUMS))
             uneven = 4 * steps * (1 + steps) * squares
             by_targets += spread**2 * Fraction(1, 2**40)
         bound = noise + by_targets + uneven
@@ -165,7 +222,7 @@ class Models:
         """Number of units of weight."""
         return self.data.total() / common_unit(self.data.weights.values())
 
-    @property
+    @cached_property
     def has_short_weights(self) -> bool:
         """Whether weights are used as they are."""
         return self.n_units <= _MOST_UNITS and are_short(self.data.weights, 2**40)
@@ -173,10 +230,10 @@ class Models:
     def coarsest(self, numbers: Sequence[Fraction]) -> Fraction:
         """Return the coarsest unit that numbers may be rounded to; 0 if they have to be exact."""
         spread = max(numbers) - min(numbers)
-        weights = [Fraction(weight) for weight in self.data.weights.values()]
+        weights = set(self.data.weights.values())
         units = self.n_units if self.n_units <= 2 * _MOST_UNITS else Fraction(len(numbers))
         if not self.has_short_weights:
-            units = max(units, len(numbers) * max(weights) / min(weights))
+            units = max(units, len(numbers) * Fraction(max(weights)) / min(weights))
         step = root_above(units / _SUMS)
         places = decimals(numbers)
         if self.has_short_weights and places is not None and spread * 10**places * step <= 1:

@@ -156,13 +156,11 @@ def common_unit(numbers: Iterable[Exact]) -> Fraction:
 
 def decimals(numbers: Sequence[Fraction]) -> int | None:
     """Return the number of decimals of all numbers; None if some never end or are long."""
-    places = 0
-    largest = max((abs(number) for number in numbers), default=Fraction(0))
-    for number in set(numbers):
-        while (number * 10**places).denominator != 1:
-            places += 1
-            if largest * 10**places >= 10**MOST_DIGITS or places > 22:
-                return None
+    below = math.lcm(*{number.denominator for number in numbers})
+    places = next((n for n in range(23) if 10**n % below == 0), None)
+    if places is None:
+        return None
+    largest = max(max(numbers, default=Fraction(0)), -min(numbers, default=Fraction(0)))
     return places if largest * 10**places < 10**MOST_DIGITS else None
 
 
