@@ -216,6 +216,47 @@ def test_sums_beyond_32_bits(kind: str, bits: int) -> None:
         check_equal(OrderedCase(ranks, n_ranks, case), {})
 
 
+# Where the rows of a column of many rows lie: anywhere, mostly at one rank, or at the ends, as
+# missing values do.
+PILES = {"even": (), "pile": (30,), "first": (0,), "both ends": (0, 79)}
+
+
+def many_rows(rng: np.random.Generator, pile: str, n_outputs: int, bits: int) -> OrderedCase:
+    """Draw squared errors of so many rows that runs of one feature are looked at by blocks."""
+    n_rows, n_features = int(rng.choice([4096, 4097, 5000])), int(rng.integers(1, 3))
+    ranks = rng.integers(0, 80, (n_features, n_rows))
+    for rank in PILES[pile]:
+        ranks[rng.random(ranks.shape) < 0.4] = rank
+    weights = rng.integers(1, 4, (n_rows, 1))
+    noise = rng.choice([0.0, 0.1, 1.0]) * rng.normal(size=(n_rows, n_outputs))
+    signal = np.sin(ranks[0] / rng.integers(5, 40))[:, None] * rng.normal(size=n_outputs)
+    y = np.round((signal + noise) * 2 ** (bits // 2) / 8).astype(np.int64)
+    factors = 1 if n_outputs == 1 else np.arange(1, n_outputs + 1)
+    squares = (weights * factors * y**2).sum(axis=1, keepdims=True)
+    statistics = np.ascontiguousarray(np.concatenate([weights, weights * y, squares], axis=1))
+    table, n_ranks = ranks.astype(np.int32), np.full(n_features, 80, dtype=np.int32)
+    kind = "squares" if n_outputs == 1 else "square_outputs"
+    case = VectorCase(
+        expand(table, n_ranks),
+        statistics,
+        kind,
+        split_penalty=int(rng.choice([0, 0, int(squares.sum()) // 500])),
+        max_depth=2,
+        max_splits=int(rng.choice([-1, -1, 2])),
+        min_leaf=int(rng.choice([1, 1, 1, 2, 60])),
+    )
+    return OrderedCase(table, n_ranks, case)
+
+
+@pytest.mark.parametrize("pile", PILES)
+@pytest.mark.parametrize(("n_outputs", "bits"), [(1, 4), (1, 24), (1, 46), (3, 12), (3, 42)])
+def test_runs_of_many_rows(pile: str, n_outputs: int, bits: int) -> None:
+    """Bounds of blocks of thresholds in doubles leave the optimum exact, up to sums of 60 bits."""
+    rng = np.random.default_rng([FUZZ, 21, n_outputs, bits, list(PILES).index(pile)])
+    for _ in range(3):
+        check_equal(many_rows(rng, pile, n_outputs, bits), {})
+
+
 @pytest.mark.parametrize("kind", ["min_label", "squares"])
 def test_arguments_that_make_no_sense_are_refused(kind: str) -> None:
     """The door checks shapes, signs and names before it searches."""

@@ -386,6 +386,15 @@ def test_infinities_are_refused(infinity: float) -> None:
         OptimalTreeClassifier(2, thresholds="all").fit(X, np.arange(200) % 2)
 
 
+@pytest.mark.skipif(np.finfo(np.longdouble).max <= np.finfo(float).max, reason="no wider floats")
+def test_numbers_that_float64_cannot_hold_are_refused() -> None:
+    X = np.arange(60, dtype=np.longdouble)[:, None]
+    assert OptimalTreeClassifier(1, thresholds="all").fit(X, np.arange(60) > 7).score(X, X > 7) == 1
+    X[58:, 0] = [np.longdouble("1e400"), np.longdouble("1e401")]
+    with pytest.raises(ValueError, match=r"too large for float64: column 0, row 58"):
+        OptimalTreeClassifier(1, thresholds="all").fit(X, np.arange(60) == 59)
+
+
 def test_numbers_and_texts_in_a_column_are_refused() -> None:
     X = [[float(i)] for i in range(200)]
     X[5] = ["five"]  # type: ignore[list-item]

@@ -58,6 +58,7 @@ class RunSplits {
 
  private:
   static constexpr std::int32_t kSize[2] = {4096, 64};
+  static constexpr double kRounding = 2.5e-16;  // of doubles, twice
 
   std::size_t width() const { return static_cast<std::size_t>(rule_->n_outputs) + 1; }
   std::int64_t sum(std::int32_t k, std::size_t d) const {
@@ -94,8 +95,8 @@ class RunSplits {
       k = next;
     }
   }
-  // What splits cost at least whose sums on the left are in these ranges.  Doubles will do: their error is some units of the
-  // sixteenth digit, and rounding to integers takes one at most off each leaf and output.
+  // What splits cost at least whose sums on the left are in these ranges.  Doubles will do: a product takes ten roundings at
+  // most, and a sum one for each output, of 2^-53 each.  Rounding to integers takes one at most off each leaf and output.
   std::int64_t bound(const Range* ranges) const {
     if (ranges[0].low > ranges[0].high) return kInfeasible<std::int64_t>;
     const std::int64_t before = sum(from_, 0), all = sum(to_, 0) - before;
@@ -117,7 +118,7 @@ class RunSplits {
       }
       most = std::max(most, saved);
     }
-    most = most * (1 + 1e-14) + 2.0 * rule_->n_outputs + 1;
+    most = most * (1 + kRounding * (40 + rule_->n_outputs)) + 2.0 * rule_->n_outputs + 1;
     const std::int64_t squares = rule_->scale * (sum(to_, last) - sum(from_, last));
     return most < static_cast<double>(squares) ? squares - static_cast<std::int64_t>(most) : 0;
   }

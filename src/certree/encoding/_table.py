@@ -359,6 +359,8 @@ def _check_finite(values: NDArray[Any], labels: list[str]) -> None:
     if values.dtype.kind != "f":
         return
     with np.errstate(over="ignore", invalid="ignore"):
+        if values.dtype.itemsize > 8:
+            values = values.astype(np.float64)  # as it is read
         # For most tables the sum is finite, and no array has to be allocated.
         if np.isfinite(values.sum()):
             return

@@ -245,7 +245,7 @@ class Certificate(Record):
             return f"{trees} {proven} on these rows."
         some = ""
         if self.n_tests_searched is not None:
-            some = f" Only {self.n_tests_searched} of the {self.n_tests} tests were searched."
+            some = f" Only {self._tests_text()} were searched."
         if self.counts_errors and self.lower_bound == 0:
             return f"Nothing is proven yet; the tree found {found}.{some}"
         return f"{trees} {proven} on these rows; the tree found {found}.{some}"
@@ -327,7 +327,8 @@ class Certificate(Record):
     def _tests_text(self) -> str:
         if self.n_tests_searched is None:
             return many(self.n_tests, "test")
-        return f"{self.n_tests_searched} of {many(self.n_tests, 'test')}"
+        # Where there was no time to count the tests of all columns, there are more.
+        return f"{self.n_tests_searched} of at least {many(self.n_tests, 'test')}"
 
     def _rounding_text(self) -> str:
         return f", by {show(self.rounding)} in all"
