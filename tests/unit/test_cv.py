@@ -36,6 +36,7 @@ from certree import (
     regularization_path,
     verify,
 )
+from certree.encoding import _table
 from certree.estimators import _budgets
 
 
@@ -559,3 +560,19 @@ def test_fair_trees_with_a_cost_matrix_are_chosen_by_what_they_cost() -> None:
         wrong = model.predict(X.iloc[test]) != y[test]
         costs = np.where(wrong, np.where(y[test] == "default", 2.5, 0.5), 0.0)
         assert score == pytest.approx(-np.average(costs, weights=weights[test]))
+
+
+def test_rows_left_out_are_read_once_for_all_trees(monkeypatch: pytest.MonkeyPatch) -> None:
+    X, y = datasets.load_credit(return_X_y=True)
+    read: list[int] = []
+    plain = _table._read_pandas
+
+    def count(frame: Any) -> Any:
+        read.append(len(frame))
+        return plain(frame)
+
+    monkeypatch.setattr(_table, "_read_pandas", count)
+    tree = CostSensitiveTreeClassifier([[0, 5], [1, 0]], {"savings": 0.02}, thresholds=3)
+    model = TreeCV(tree, depths=(3,), cv=3).fit(X, y)
+    assert len(model.curve_.mean) == 7
+    assert read.count(len(X) // 3) == 3

@@ -535,6 +535,7 @@ def test_curves_of_a_cost_matrix_speak_of_mean_costs() -> None:
     model = FairTreeClassifier(max_depth=2, cost_matrix=[[0, 1], [3, 0]])
     curve = model.fairness_curve(X, y, sensitive_features=a)
     assert curve.to_frame()["mean cost"].tolist() == (curve.costs / len(y)).tolist()
-    assert "mean cost" in str(curve) and "error" not in str(curve)
+    assert "mean cost" in str(curve)
+    assert "error" not in str(curve)
     assert "Training mean cost" in curve._repr_html_()
     assert curve.plot().get_ylabel() == "training mean cost"
