@@ -36,6 +36,7 @@ from certree import (
     regularization_path,
     verify,
 )
+from certree.encoding import _table
 from certree.estimators import _budgets
 
 
@@ -540,3 +541,38 @@ def test_folds_run_on_backends_that_give_all_results_at_once(data: tuple[Any, An
     with parallel_config(backend="multiprocessing", n_jobs=2):
         model = OptimalTreeClassifierCV(depths=(1, 2), cv=3, n_jobs=None).fit(*data)
     np.testing.assert_array_equal(model.curve_.scores, expected.curve_.scores)
+
+
+def test_fair_trees_with_a_cost_matrix_are_chosen_by_what_they_cost() -> None:
+    X, y = datasets.load_credit(return_X_y=True)
+    owner = (X["housing"] == "own").to_numpy()
+    weights = np.where(owner, 2, 1)
+    matrix = np.array([[0, 5], [1, 0]])  # a missed "default" costs 5
+    folds = list(StratifiedKFold(3).split(X, y))
+    tree = FairTreeClassifier(cost_matrix=matrix / 2, max_depth=1, thresholds=3, tolerance=0.05)
+    found = TreeCV(tree, depths=(1,), sizes=None, cv=folds)
+    found.fit(X, y, sensitive_features=owner, sample_weight=weights)
+    assert str(found.curve_).startswith("negative mean cost on rows left out")
+    for (train, test), score in zip(folds, found.curve_.scores[0], strict=True):
+        model = clone(tree).fit(
+            X.iloc[train], y[train], sensitive_features=owner[train], sample_weight=weights[train]
+        )
+        wrong = model.predict(X.iloc[test]) != y[test]
+        costs = np.where(wrong, np.where(y[test] == "default", 2.5, 0.5), 0.0)
+        assert score == pytest.approx(-np.average(costs, weights=weights[test]))
+
+
+def test_rows_left_out_are_read_once_for_all_trees(monkeypatch: pytest.MonkeyPatch) -> None:
+    X, y = datasets.load_credit(return_X_y=True)
+    read: list[int] = []
+    plain = _table._read_pandas
+
+    def count(frame: Any) -> Any:
+        read.append(len(frame))
+        return plain(frame)
+
+    monkeypatch.setattr(_table, "_read_pandas", count)
+    tree = CostSensitiveTreeClassifier([[0, 5], [1, 0]], {"savings": 0.02}, thresholds=3)
+    model = TreeCV(tree, depths=(3,), cv=3).fit(X, y)
+    assert len(model.curve_.mean) == 7
+    assert read.count(len(X) // 3) == 3

@@ -526,3 +526,16 @@ def test_credit_with_ages() -> None:
     assert model.certificate_.is_optimal
     assert model.disparity_ <= 0.01
     assert verify(model, X, y, sensitive_features=np.where(young, "young", "old"))
+
+
+def test_curves_of_a_cost_matrix_speak_of_mean_costs() -> None:
+    pytest.importorskip("matplotlib").use("agg")
+    pytest.importorskip("pandas")
+    X, y, a = rows()
+    model = FairTreeClassifier(max_depth=2, cost_matrix=[[0, 1], [3, 0]])
+    curve = model.fairness_curve(X, y, sensitive_features=a)
+    assert curve.to_frame()["mean cost"].tolist() == (curve.costs / len(y)).tolist()
+    assert "mean cost" in str(curve)
+    assert "error" not in str(curve)
+    assert "Training mean cost" in curve._repr_html_()
+    assert curve.plot().get_ylabel() == "training mean cost"

@@ -213,6 +213,16 @@ def test_pruning_keeps_a_smaller_tree_that_does_as_well(paths: Any) -> None:
     assert looser.tree_.n_splits > again.tree_.n_splits
 
 
+def test_the_rule_of_pruning_is_chosen_by_validation(paths: Any) -> None:
+    tree = SPOTree(GRID, method="greedy", max_depth=None, validation_fraction=0.2, random_state=0)
+    search = GridSearchCV(tree, {"pruning": ["one_se", "best"]}, cv=3).fit(paths.X, paths.C)
+    scores = dict(zip(("one_se", "best"), search.cv_results_["mean_test_score"], strict=True))
+    assert scores["one_se"] != scores["best"]
+    assert search.best_params_ == {"pruning": max(scores, key=lambda rule: scores[rule])}
+    alone = clone(tree).set_params(**search.best_params_).fit(paths.X, paths.C)
+    assert search.best_estimator_.tree_ == alone.tree_
+
+
 def test_categories_are_asked_one_by_one() -> None:
     X = np.array([["a"], ["b"], ["c"], ["a"], ["b"], ["c"]], dtype=object)
     C = np.array([[0, 1], [1, 0], [0, 1]] * 2)

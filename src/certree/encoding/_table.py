@@ -124,9 +124,10 @@ def read_table(X: Any, *, names: Sequence[str] | None = None) -> Table:
 
     Parameters
     ----------
-    X : array-like, sparse matrix, pandas.DataFrame or polars.DataFrame
+    X : array-like, sparse matrix, pandas.DataFrame, polars.DataFrame or Table
         Of shape (n_rows, n_columns), with numbers, booleans, strings, categories, dates, times and
-        durations. NaN, NaT, None, ``pandas.NA`` and polars' null are missing values.
+        durations. NaN, NaT, None, ``pandas.NA`` and polars' null are missing values. A table that
+        was read before stays as it is.
     names : sequence of str, optional
         Column names to use instead of those of `X`.
 
@@ -149,6 +150,8 @@ def read_table(X: Any, *, names: Sequence[str] | None = None) -> Table:
     >>> table.column(0)
     array([35., nan])
     """
+    if isinstance(X, Table):
+        return X
     if isinstance(X, Mapping) and not sparse.issparse(X):
         raise TypeError(
             "X must be a table, got a dict of columns; pass pandas.DataFrame(X), or one of polars."
@@ -241,14 +244,15 @@ def compare_columns(estimator: Any, X: Any, table: Table) -> None:
     estimator : estimator
         A fitted one.
     X : table
-        The raw table.
+        The raw table, or one that was read before.
     table : Table
         The same table, read.
     """
     names = getattr(estimator, "feature_names_in_", None)
-    if names is not None and table.has_names:
+    if X is table or (names is not None and table.has_names):
         owner = type(estimator).__name__
-        check_columns(table, estimator.n_features_in_, names.tolist(), owner=owner)
+        known = None if names is None else names.tolist()
+        check_columns(table, estimator.n_features_in_, known, owner=owner)
     else:
         validate_data(estimator, X, reset=False, skip_check_array=True)
 

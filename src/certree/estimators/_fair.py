@@ -336,10 +336,20 @@ class FairTreeClassifier(PredictsClasses, ClassParameters, BaseOptimalTree):
         return with_class_weights(self, y, params)
 
     def _score_part(self, X: Any, y: Any, **params: Any) -> float:
-        return metric_score(self, self.objective, X, y, params.get("sample_weight"))
+        weights = params.get("sample_weight")
+        prices = read_prices(self.cost_matrix)
+        if prices is None:
+            return metric_score(self, self.objective, X, y, weights)
+        place = {label: k for k, label in enumerate(self.tree_.classes.tolist())}
+        true, said = (
+            np.array([place[label] for label in labels.tolist()])
+            for labels in (np.asarray(y), self.tree_.predict(X))
+        )
+        units = np.average(prices.units[true, said], weights=weights)
+        return -float(units) * float(prices.unit)
 
     def _measure_name(self) -> str:
-        return task_name(self.objective)
+        return "negative mean cost" if self.cost_matrix is not None else task_name(self.objective)
 
     def _check_sizes(self) -> None:
         """Refuse what lets trees grow without end, and two objectives at once."""

@@ -62,7 +62,7 @@ class TreeCV(ChoosesSize):
     scoring : str, Metric, callable or None, default=None
         What scores trees on the rows left out: a metric of certree, a name or scorer of
         scikit-learn, or a function of model, table and targets. None: what the trees are
-        optimised for, with `class_weight`; the accuracy of fair trees.
+        optimised for, with `class_weight` and `cost_matrix`.
     refit : bool, default=True
         Whether to fit a tree to all rows with the limits chosen.
     time_limit : float or None, default=60.0

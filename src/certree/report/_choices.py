@@ -183,7 +183,8 @@ def _family(family: Family, own: Choice, model: Any) -> Choices:
         texts = ("Two kinds of errors", f"false positives {positive}", "false negatives")
     else:
         trees, of = family.trees, partial(_of_curve, family)
-        texts = ("The price of fairness", "largest difference between groups", "training error")
+        what = f"training {family.measure}"
+        texts = ("The price of fairness", "largest difference between groups", what)
     shown = next((place for place, tree in enumerate(trees) if tree == own.tree), None)
     kept = _thinned(len(trees), shown)
     choices = [of(place) for place in kept]

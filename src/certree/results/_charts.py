@@ -83,7 +83,8 @@ def fairness_chart(curve: FairnessCurve) -> str:
         total = Fraction(curve.certificates[0].total_weight)
         low = [(to_float(gap), to_float(cost / total)) for gap, cost in curve.lower_points]
         series.append(Series("proven bound", sorted(low), INK, "step", ""))
-    return chart(series, "tolerance", "training error", "Training error against the tolerance")
+    what = f"training {curve.measure}"
+    return chart(series, "tolerance", what, f"{what.capitalize()} against the tolerance")
 
 
 def validation_chart(curve: ValidationCurve) -> str:

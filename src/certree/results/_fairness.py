@@ -357,16 +357,21 @@ class FairnessCurve(Sequence["FairTreeClassifier"]):
 
     @property
     def costs(self) -> NDArray[Any]:
-        """The cost of each tree: weighted errors and penalty."""
+        """The cost of each tree: weighted errors, or costs of a matrix, and penalty."""
         costs = [point[1] for point in self.points]
         whole = all(isinstance(cost, int) for cost in costs)
         return np.array([cost if whole else float(cost) for cost in costs])
 
     @property
     def errors(self) -> NDArray[np.float64]:
-        """Share of the weight that each tree gets wrong."""
+        """Share of the weight that each tree gets wrong; with a cost matrix, the mean cost."""
         shares = [c.leaf_cost / Fraction(c.total_weight) for c in self.certificates]
         return np.array([float(share) for share in shares])
+
+    @property
+    def measure(self) -> str:
+        """What `errors` are called: "error", or "mean cost" with a cost matrix."""
+        return "error" if self._model.cost_matrix is None else "mean cost"
 
     @property
     def is_optimal(self) -> bool:
@@ -447,18 +452,21 @@ class FairnessCurve(Sequence["FairTreeClassifier"]):
         }
 
     def to_frame(self) -> Any:
-        """Return a pandas data frame with one row per tree: tolerance, error, cost, splits."""
+        """Return a pandas data frame with one row per tree: tolerance, error, cost, splits.
+
+        With a cost matrix, the second column is "mean cost" in place of "error".
+        """
         return data_frame(
             {
                 "tolerance": self.tolerances,
-                "error": self.errors,
+                self.measure: self.errors,
                 "cost": self.costs,
                 "splits": [point[2] for point in self.points],
             }
         )
 
     def plot(self, ax: Axes | None = None) -> Axes:
-        """Draw the least training error against the tolerance; return the axes.
+        """Draw the least training error, or mean cost, against the tolerance; return the axes.
 
         Parameters
         ----------
@@ -473,7 +481,7 @@ class FairnessCurve(Sequence["FairTreeClassifier"]):
             (float(apart), error, show(cost), splits)
             for (apart, cost, splits), error in zip(self.points, errors, strict=True)
         ]
-        heads = ("tolerance", "error", "cost", "splits")
+        heads = ("tolerance", self.measure, "cost", "splits")
         title = f"Fairness curve of {_many(len(self))}: {status_text(self.status)}"
         return card(title, beside(table(heads, lines), fairness_chart(self)))
 
@@ -484,7 +492,7 @@ class FairnessCurve(Sequence["FairTreeClassifier"]):
         status = status_text(self.status)
         lines = [
             f"Fairness curve of {_many(len(self))}: {status}, {self.seconds:.3g} s",
-            f"{'':>4} {'tolerance':>10} {'error':>10} {'cost':>10} {'splits':>7}",
+            f"{'':>4} {'tolerance':>10} {self.measure:>10} {'cost':>10} {'splits':>7}",
         ]
         shown = range(len(self))
         half = _MOST_LINES // 2

@@ -180,7 +180,7 @@ def plot_fairness(curve: FairnessCurve, ax: Axes | None) -> Axes:
         ax.step(low[:, 0], bound, where="post", color=_INK, linestyle=":", label="proven bound")
         ax.legend(frameon=False)
     ax.set_xlabel("tolerance")
-    ax.set_ylabel("training error")
+    ax.set_ylabel(f"training {curve.measure}")
     ax.set_xlim(left=0)
     ax.xaxis.set_major_locator(MaxNLocator(6))
     return ax

@@ -426,7 +426,7 @@ class Tree(TreeExports):
 
     def _read(self, X: Any) -> Table:
         """Read a raw table and check that its columns are those of the training table."""
-        table = X if isinstance(X, Table) else read_table(X)
+        table = read_table(X)
         check_columns(table, self.n_features, self._names)
         return table
 
