@@ -39,7 +39,7 @@ class _Spread(SquaredError):
         super().__init__("balanced" if scale == "standard" else None)
 
     def on(self, y: Any, rows: Rows) -> SquareProblem:
-        given = rows.select(y)
+        given: NamedArray = rows.select(y)  # type: ignore[assignment]
         means = [_mean(column, rows.floats, name) for column, name in _columns(given)]
         return self.on_outputs(_fill(given, means), rows)
 
