@@ -81,6 +81,7 @@ def test_one_column_holds_times_that_all_ended_with_the_event() -> None:
     ("y", "message"),
     [
         (None, "requires y to be passed"),
+        ({"time": TIME, "event": [1] * 6}, "y is of type dict; give scikit-survival's"),
         ([(0, 1)] * 6, "must be greater than 0, got 0.0 in row 0"),
         ([(1, 1)] * 5 + [(-2.5, 0)], "must be greater than 0, got -2.5 in row 5"),
         ([(1, 2)] * 6, "must be 0 or 1, got 2.0 in row 0"),
