@@ -255,6 +255,36 @@ def test_distances_are_those_of_the_chosen_columns() -> None:
     verify(model, table, exhaustive=True)
 
 
+@pytest.mark.parametrize("weights", [None, [1, 2, 0.5, 1, 3, 1, 0, 1]])
+@pytest.mark.parametrize("scale", ["standard", None])
+def test_missing_values_count_as_the_mean_of_their_column(weights: Any, scale: Any) -> None:
+    table = pd.DataFrame(
+        {
+            "income": [1.0, 2.0, 9.0, 8.0, None, 3.5, None, 7.0],
+            "age": [30, None, 61, 65, 40, 33, 50, 58],
+            "empty": [None] * 8,
+        },
+        dtype=float,
+    )
+    model = OptimalTreeClusterer(n_clusters=3, scale=scale)
+    with pytest.warns(UserWarning, match="missing in 'income', 'age'; distances count them as"):
+        model.fit(table, sample_weight=weights)
+    assert model.centre_names_ == ["income", "age"]
+    shares = np.ones(8) if weights is None else np.array(weights)
+    filled = table[["income", "age"]].apply(
+        lambda column: column.fillna(np.average(column.dropna(), weights=shares[column.notna()]))
+    )
+    by = "balanced" if scale else None
+    same = OptimalTreeRegressor(max_leaf_nodes=3, output_weights=by)
+    same.fit(table, filled, sample_weight=weights)
+    assert model.inertia_ == pytest.approx(float(same.certificate_.cost), rel=1e-9)
+    assert -model.score(table, sample_weight=weights) == pytest.approx(model.inertia_, rel=1e-9)
+    assert verify(model, table, sample_weight=weights, exhaustive=True)
+    # Also in rows to come, where none was missing before.
+    whole = OptimalTreeClusterer(n_clusters=2, scale=None).fit([[1.0, 0.0], [3.0, 4.0]])
+    assert whole.score([[1.0, np.nan]]) == -4
+
+
 def test_equal_rows_are_one_cluster() -> None:
     model = OptimalTreeClusterer(n_clusters=4).fit([[1.0, 2.0]] * 5)
     assert model.labels_.tolist() == [0] * 5
@@ -350,8 +380,11 @@ def test_tables_without_numbers_have_no_clusters() -> None:
         OptimalTreeClusterer().fit([["a"], ["b"]])
     with pytest.raises(ValueError, match="'city' is not one"):
         OptimalTreeClusterer(features=["city"]).fit(X)
-    with pytest.raises(ValueError, match="'age' contains NaN"):
-        OptimalTreeClusterer().fit(X)
+    empty = pd.DataFrame({"city": ["a", "b"], "age": [np.nan, np.nan]})
+    with pytest.raises(ValueError, match="needs columns of numbers, but there is none"):
+        OptimalTreeClusterer().fit(empty)
+    with pytest.raises(ValueError, match="'age' has no value in any row that counts"):
+        OptimalTreeClusterer(features=["age"]).fit(empty)
     with pytest.raises(ValueError, match="n_clusters"):
         OptimalTreeClusterer(n_clusters=0).fit([[1.0], [2.0]])
     with pytest.raises(ValueError, match="scale='minmax'"):

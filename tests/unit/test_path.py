@@ -273,6 +273,17 @@ def test_the_plot_marks_the_hull(path: RegularizationPath) -> None:
     assert "proven lower bound" in [line.get_label() for line in stopped.plot().lines]
 
 
+def test_paths_of_other_costs_than_errors_name_them() -> None:
+    X, y = table(5, 60, 4)
+    path = OptimalTreeRegressor(max_depth=2).fit(X, y, path=True).path_
+    frame = path.to_frame()
+    assert {"cost", "objective"} < set(frame)
+    assert not {"errors", "accuracy"} & set(frame)
+    assert frame["cost"].tolist() == [float(e.errors) for e in path]
+    assert path.plot().get_ylabel() == "training cost per weight"
+    assert "Training cost per weight against the number of splits" in path._repr_html_()
+
+
 def test_the_history_of_a_search_is_drawn() -> None:
     X, y = table(5, 300, 12)
     certificate = OptimalTreeClassifier(max_depth=None, complexity=0.01).fit(X, y).certificate_

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
@@ -48,6 +49,9 @@ MULTIWAY_ROWS = [
 # ---- C ---------------------------------------------------------------------------------------
 
 
+_VECTORS = ("const double *", "const char *const *")
+
+
 def run_c(tree: Tree, rows: list[list[Any]], folder: Path, name: str = "predict") -> list[Any]:
     """Compile the function, warnings as errors, and let it predict."""
     return run_all([(tree, rows, name)], folder)[0]
@@ -66,7 +70,8 @@ def run_all(jobs: list[tuple[Tree, list[list[Any]], str]], folder: Path) -> list
 
 def _call(loaded: Any, tree: Tree, rows: list[list[Any]], name: str) -> list[Any]:
     source = tree.to_c(name)
-    members = re.findall(r"^    (const char \*|double )(\w+); /\*", source, flags=re.MULTILINE)
+    row = source.partition("\n};")[0]
+    members = re.findall(r"^    (const char \*|double )(\w+); /\*", row, flags=re.MULTILINE)
     asked = sorted({test.feature for test in tree.tests if test in set(_used(tree))})
     is_text = [kind.startswith("const") for kind, _ in members]
     kinds = [ctypes.c_char_p if text else ctypes.c_double for text in is_text]
@@ -75,8 +80,15 @@ def _call(loaded: Any, tree: Tree, rows: list[list[Any]], name: str) -> list[Any
     returns = re.search(rf"^(.*?){name}\(const struct", source, flags=re.MULTILINE)
     assert returns is not None
     first_leaf = int(np.flatnonzero(tree.test < 0)[0])
-    width = len(tree.payload.value(first_leaf)) if "double *" in returns[1] else 0
+    width = len(tree.payload.value(first_leaf)) if returns[1].endswith(_VECTORS) else 0
+    outputs = re.findall(r"^    (const char \*|double )(y\d+); /\*", source, flags=re.MULTILINE)
+    kinds_of_outputs = [ctypes.c_char_p if "char" in one else ctypes.c_double for one, _ in outputs]
+    fields = {"_fields_": _fields(outputs, kinds_of_outputs)}
     function.restype = {
+        "const char *const *": ctypes.POINTER(ctypes.c_char_p),
+        f"const struct {name}_outputs *": ctypes.POINTER(
+            type("Outputs", (ctypes.Structure,), fields)
+        ),
         "const char *": ctypes.c_char_p,
         "long long ": ctypes.c_longlong,
         "int ": ctypes.c_int,
@@ -89,12 +101,18 @@ def _call(loaded: Any, tree: Tree, rows: list[list[Any]], name: str) -> list[Any
         result = function(ctypes.byref(row_type(*values)))
         if isinstance(result, bytes):
             result = result.decode("utf-8")
+        elif outputs:
+            result = [_text(getattr(result[0], output)) for _, output in outputs]
         elif width:
-            result = list(result[:width])
+            result = [_text(part) for part in result[:width]]
         elif returns[1] == "int ":
             result = bool(result)
         found.append(result)
     return found
+
+
+def _text(part: Any) -> Any:
+    return part.decode("utf-8") if isinstance(part, bytes) else part
 
 
 def _used(tree: Tree) -> list[Any]:
@@ -144,6 +162,24 @@ def test_c_knows_sets_of_categories_vectors_and_single_leaves(tmp_path: Path) ->
     assert run_c(decides, [[0], [1]], tmp_path) == [[1, 0], [0, 1]]
     numbers = OptimalTreeRegressor(max_depth=2).fit([[0], [1], [2]], [0.1, 1 / 3, -5e-7]).tree_
     assert run_c(numbers, [[0], [1], [2]], tmp_path) == [0.1, 1 / 3, -5e-7]
+
+
+@needs_compiler
+@pytest.mark.parametrize(
+    "y",
+    [
+        [["hi", "é"], ["hi", "?"], ["lo", "?"]],
+        [["hi", 0], ["hi", 1], ["lo", -7]],
+        [[True, "*/"], [True, "no"], [False, "*/"]],
+        [[3, 0], [3, 1], [-2, 1]],
+    ],
+    ids=str,
+)
+def test_c_returns_all_outputs(y: list[list[Any]], tmp_path: Path) -> None:
+    rows = [[0], [1], [2]]
+    outputs = pd.DataFrame(y, columns=["*/ a", "b"])
+    tree = OptimalTreeClassifier(max_depth=2).fit(rows, outputs).tree_
+    assert run_c(tree, rows, tmp_path) == tree.predict(rows).tolist() == y
 
 
 @needs_compiler

@@ -55,6 +55,8 @@ def _columns(y: Any) -> tuple[Any, Any]:
             return _named(y, names, "time first")
         return column_or_1d(np.asarray(y[names[0]])), None
     array = np.asarray(y)
+    if array.ndim == 0:
+        raise ValueError(f"y is of type {type(y).__name__}; {_FORMS}.")
     if array.ndim == 2 and array.shape[1] == 2:
         return array[:, 0], array[:, 1]
     if array.ndim > 2 or (array.ndim == 2 and array.shape[1] != 1):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
@@ -11,6 +13,7 @@ from certree import engine
 from certree.encoding import Table, read_table
 from certree.encoding._asked import asked_columns, number_columns
 from certree.encoding._named import NamedArray
+from certree.exceptions import warn
 from certree.numbers._fractions import to_float
 from certree.results._answer import Answer
 from certree.results._progress import Callback
@@ -36,7 +39,32 @@ class _Spread(SquaredError):
         super().__init__("balanced" if scale == "standard" else None)
 
     def on(self, y: Any, rows: Rows) -> SquareProblem:
-        return self.on_outputs(rows.select(y), rows)
+        given: NamedArray = rows.select(y)  # type: ignore[assignment]
+        means = [_mean(column, rows.floats, name) for column, name in _columns(given)]
+        return self.on_outputs(_fill(given, means), rows)
+
+
+def _columns(given: NamedArray) -> Iterable[tuple[NDArray[np.float64], str]]:
+    return zip(np.asarray(given).T, given.columns or (), strict=True)
+
+
+def _mean(column: NDArray[np.float64], weights: NDArray[np.float64], name: str) -> float:
+    """Return the mean of the values that are not missing."""
+    is_known = ~np.isnan(column)
+    if not is_known.any():
+        raise ValueError(
+            f"The column {name!r} has no value in any row that counts; list the other columns in "
+            "the parameter features."
+        )
+    least = float(column[is_known].min())
+    shares = weights[is_known] / weights[is_known].max()
+    return least + math.fsum((column[is_known] - least) * shares) / math.fsum(shares)
+
+
+def _fill(given: NamedArray, means: Sequence[float]) -> NamedArray:
+    """Return the numbers, with means in place of missing values."""
+    numbers = np.asarray(given)
+    return NamedArray(np.where(np.isnan(numbers), means, numbers), given.columns or ())
 
 
 class ClusterStatement(TaskStatement):
@@ -70,8 +98,8 @@ class OptimalTreeClusterer(ClusterMixin, BaseTaskTree):
     max_depth : int or None, default=3
         Most tests on a path from the root to a leaf; None: no limit.
     features : list or None, default=None
-        Names or numbers of the columns whose distances count; None: all columns of numbers.
-        Tests may ask for any column.
+        Names or numbers of the columns whose distances count; None: all columns of numbers that
+        have values. Tests may ask for any column.
     scale : {"standard", None}, default="standard"
         "standard": columns are divided by their standard deviation; None: they are taken as they
         are.
@@ -113,8 +141,8 @@ class OptimalTreeClusterer(ClusterMixin, BaseTaskTree):
 
     Notes
     -----
-    The columns whose distances count must have no missing values; leave those that do out by
-    `features`. Numbers are rounded as for :class:`OptimalTreeRegressor`.
+    Distances count a missing value as the mean of its column, and `fit` warns; tests see that it is
+    missing. Numbers are rounded as for :class:`OptimalTreeRegressor`.
 
     .. versionadded:: 0.1
 
@@ -186,6 +214,7 @@ class OptimalTreeClusterer(ClusterMixin, BaseTaskTree):
         target = self._find_centres(X)
         task = self._task(target, n_rows, sample_weight)
         self._fit_and_report(task, X, target, sample_weight, callback, path)
+        _warn_about_missing(target)
         self.labels_ = self.predict(X)
         return self
 
@@ -200,7 +229,8 @@ class OptimalTreeClusterer(ClusterMixin, BaseTaskTree):
     def _choose_columns(self, table: Table) -> list[int]:
         """Return the columns whose distances count."""
         if self.features is None:
-            chosen = number_columns(self.categorical_features, table)
+            numbers = number_columns(self.categorical_features, table)
+            chosen = [k for k in numbers if not np.isnan(_values(table, k)).all()]
         else:
             chosen = asked_columns(self.features, table, "features")
         others = [table.names[k] for k in chosen if table.kinds[k] not in ("number", "flag")]
@@ -214,17 +244,23 @@ class OptimalTreeClusterer(ClusterMixin, BaseTaskTree):
 
     def _read_centres(self, table: Table, chosen: list[int]) -> NamedArray:
         """Return the numbers whose distances count, with the names of their columns."""
-        columns = [np.asarray(table.column(k), dtype=np.float64) for k in chosen]
         names = [table.names[k] for k in chosen]
-        for name, column in zip(names, columns, strict=True):
-            if np.isnan(column).any():
-                row = int(np.argmax(np.isnan(column)))
-                raise ValueError(
-                    f"The column {name!r} contains NaN (first in row {row}), so that rows have no "
-                    "distance; fill in its missing values, or list the other columns in the "
-                    "parameter features: tests use this one all the same."
-                )
-        return NamedArray(np.stack(columns, axis=1), names)
+        return NamedArray(np.stack([_values(table, k) for k in chosen], axis=1), names)
+
+    def _read_filled(self, X: Any) -> NDArray[np.float64]:
+        """Return the numbers whose distances count, with means in place of missing values."""
+        rows = self._read_centres(read_table(X), self._centre_columns)
+        return np.asarray(_fill(rows, self._middle().tolist()))
+
+    def _middle(self) -> NDArray[np.float64]:
+        """Return the means of the training rows: the centre of a single cluster."""
+        leaves = self.tree_.payload
+        assert isinstance(leaves, Clusters)
+        at = np.flatnonzero(leaves.label >= 0)
+        weights = leaves.counts[at, 0]
+        middle: NDArray[np.float64]
+        middle = np.average(leaves.values[leaves.label[at]], axis=0, weights=weights)
+        return middle
 
     def _task(self, y: Any, n_rows: int, sample_weight: Any = None, costs: Any = None) -> Task:
         return _Spread(self.scale)
@@ -246,7 +282,7 @@ class OptimalTreeClusterer(ClusterMixin, BaseTaskTree):
         self._scales = np.array(problem.output_weights, dtype=np.float64)
 
     def _prepare(self, X: Any, y: Any, params: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
-        self._find_centres(X)  # raises if a number is missing in any row
+        self._find_centres(X)  # raises if there are no numbers
         return None, params
 
     def _state_path(
@@ -256,14 +292,9 @@ class OptimalTreeClusterer(ClusterMixin, BaseTaskTree):
 
     def _score_part(self, X: Any, y: Any, **params: Any) -> float:
         weights = params.get("sample_weight")
-        rows = np.asarray(self._read_centres(read_table(X), self._centre_columns))
+        rows = self._read_filled(X)
         # What a single cluster of the training rows would leave.
-        leaves = self.tree_.payload
-        assert isinstance(leaves, Clusters)
-        at = np.flatnonzero(leaves.label >= 0)
-        shares = leaves.counts[at, 0]
-        middle = np.average(leaves.values[leaves.label[at]], axis=0, weights=shares)
-        around = self._distances(rows, middle, weights)
+        around = self._distances(rows, self._middle(), weights)
         return 1 + self.score(X, sample_weight=weights) / around if around else float("nan")
 
     def _distances(self, rows: NDArray[Any], centres: NDArray[Any], weights: Any) -> float:
@@ -280,12 +311,6 @@ class OptimalTreeClusterer(ClusterMixin, BaseTaskTree):
         centres: NDArray[np.float64] = self.tree_.payload.values  # type: ignore[attr-defined]
         return centres
 
-    def _read(self, X: Any, method: str) -> Any:
-        found = super()._read(X, method)
-        if method == "predict":
-            self._read_centres(read_table(X), self._centre_columns)  # raises if one is missing
-        return found
-
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
         """Return the negative squared distances of rows from the centres of their clusters.
 
@@ -299,11 +324,25 @@ class OptimalTreeClusterer(ClusterMixin, BaseTaskTree):
             Weights of the rows.
         """
         centres = self.cluster_centers_[self.predict(X)]
-        rows = np.asarray(self._read_centres(read_table(X), self._centre_columns))
+        rows = self._read_filled(X)
         return -self._distances(rows, centres, sample_weight)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.target_tags.required = False
-        tags.input_tags.allow_nan = False
         return tags
+
+
+def _warn_about_missing(target: NamedArray) -> None:
+    """Say in which columns means stand for missing values."""
+    names = [repr(name) for column, name in _columns(target) if np.isnan(column).any()]
+    if names:
+        warn(
+            f"Values are missing in {', '.join(names)}; distances count them as the mean of their "
+            "column. To leave such columns out, list the others in the parameter features.",
+            UserWarning,
+        )
+
+
+def _values(table: Table, column: int) -> NDArray[np.float64]:
+    return np.asarray(table.column(column), dtype=np.float64)

@@ -37,10 +37,15 @@ def history_chart(certificate: Certificate) -> str:
     return chart(series, "seconds", "cost", "Cost of the best tree and lower bound over time")
 
 
+def path_measure(path: RegularizationPath) -> str:
+    """Return what charts of a path call the cost of the leaves, divided by the weight."""
+    cost = path.measures[0]
+    return "training error" if cost == "errors" else f"training {cost} per weight"
+
+
 def path_chart(path: RegularizationPath) -> str:
     """Return cost against splits, with the trees that are best for some complexity."""
     total = Fraction(path.total_weight)
-    is_share = path.measures[0] == "errors"
 
     def points(entries: object, bound: bool = False) -> list[tuple[float, float]]:
         return [
@@ -54,8 +59,8 @@ def path_chart(path: RegularizationPath) -> str:
     ]
     if not path.is_optimal:
         series.append(Series("proven lower bound", points(path, bound=True), INK, "step", ""))
-    what = "training error" if is_share else f"{path.measures[0]} per weight"
-    return chart(series, "splits", what, "Training error against the number of splits")
+    what = path_measure(path)
+    return chart(series, "splits", what, f"{what.capitalize()} against the number of splits")
 
 
 def front_chart(front: ParetoFront) -> str:

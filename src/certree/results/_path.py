@@ -225,17 +225,19 @@ class RegularizationPath(Sequence[PathEntry]):
         """Return a pandas data frame with one row per entry.
 
         The columns are splits, errors, lower_bound, accuracy, depth, on_hull, and complexity: the
-        largest complexity for which the entry is best, missing where there is none.
+        largest complexity for which the entry is best, missing where there is none. Trees of other
+        tasks than errors have the columns cost and objective in place of errors and accuracy.
         """
+        cost, score = self.measures
         corners = self.hull()
         largest = dict(zip((e.splits for e in corners[1:]), self.breakpoints()[::-1], strict=True))
         largest[0] = Fraction(1)
         return data_frame(
             {
                 "splits": [e.splits for e in self.entries],
-                "errors": [to_float(e.errors) for e in self.entries],
+                cost: [to_float(e.errors) for e in self.entries],
                 "lower_bound": [to_float(e.lower_bound) for e in self.entries],
-                "accuracy": [e.accuracy for e in self.entries],
+                score: [e.accuracy for e in self.entries],
                 "depth": [e.tree.depth for e in self.entries],
                 "on_hull": [e in corners for e in self.entries],
                 "complexity": [float(largest.get(e.splits, "nan")) for e in self.entries],
@@ -243,7 +245,7 @@ class RegularizationPath(Sequence[PathEntry]):
         )
 
     def plot(self, ax: Axes | None = None) -> Axes:
-        """Draw the training error against the number of splits, with the hull, and return the axes.
+        """Draw the training error (or cost) against the splits, with the hull; return the axes.
 
         Parameters
         ----------

@@ -10,6 +10,8 @@ import numpy as np
 
 from certree import metrics
 
+from ._charts import path_measure
+
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
@@ -50,7 +52,7 @@ def data_frame(columns: Mapping[str, Any]) -> Any:
 
 
 def plot_path(path: RegularizationPath, ax: Axes | None) -> Axes:
-    """Draw training error against splits; corners of the hull are filled and joined."""
+    """Draw the cost of leaves against splits; corners of the hull are filled and joined."""
     from matplotlib.ticker import MaxNLocator
 
     ax = new_axes(ax, "to_dict()")
@@ -81,7 +83,7 @@ def plot_path(path: RegularizationPath, ax: Axes | None) -> Axes:
     if not path.is_optimal:
         ax.plot(splits, bounds, color=_INK, linestyle=":", label="proven lower bound")
     ax.set_xlabel("splits")
-    ax.set_ylabel("training error")
+    ax.set_ylabel(path_measure(path))
     ax.set_ylim(bottom=0)
     ax.xaxis.set_major_locator(MaxNLocator(integer=True))
     ax.legend(frameon=False)

@@ -3,7 +3,8 @@
 The function takes a pointer to a struct with one member for each column that the tree asks about.
 Numbers and truth values are ``double``, NaN where they are missing; texts are UTF-8, NULL where
 they are missing. It returns what the leaf holds: an integer, a number, a text, or a pointer to the
-numbers of a vector.
+numbers or texts of a vector; to a struct with one member for each output, where some are texts and
+others are not.
 """
 
 from __future__ import annotations
@@ -105,8 +106,12 @@ class _Answers:
         self._values = {int(tree.label[leaf]): tree.payload.python_value(leaf) for leaf in leaves}
         kinds = {type(value) for value in self._values.values()}
         self._is_vector = kinds == {NamedVector}
+        self._parts: list[str] = []
         if self._is_vector:
-            self.returns = "const double *"
+            columns = zip(*self._values.values(), strict=True)
+            self._parts = [_kind_of_output(column) for column in columns]
+            one = len(set(self._parts)) == 1
+            self.returns = _array_of(self._parts[0]) if one else f"const {self._struct} *"
         elif kinds <= {str}:
             self.returns = "const char *"
         elif kinds <= {bool, int} and all(abs(value) < 2**63 for value in self._values.values()):
@@ -124,19 +129,30 @@ class _Answers:
         """Return the declarations of the vectors that leaves hold."""
         if not self._is_vector:
             return []
-        lines = []
+        lines, size = [], f"[{len(self._parts)}]"
+        if len(set(self._parts)) > 1:
+            names = [name for name, _ in self._payload.outputs()]
+            members = [
+                f"    {kind}y{k}; /* {_comment(name)} */"
+                for k, (kind, name) in enumerate(zip(self._parts, names, strict=True))
+            ]
+            lines, size = [f"{self._struct} {{", *members, "};", ""], ""
         for content, vector in sorted(self._values.items()):
-            numbers = ", ".join(map(_literal, vector))
-            name = f"{self._name}_{content}[{len(vector)}]"
+            parts = ", ".join(map(_literal, vector))
             lines.append(f"/* {_comment(str(vector))} */")
-            lines.append(f"static const double {name} = {{{numbers}}};")
+            held = self.returns.removesuffix("*")
+            lines.append(f"static {held}{self._name}_{content}{size} = {{{parts}}};")
         return [*lines, ""]
+
+    @property
+    def _struct(self) -> str:
+        return f"struct {self._name}_outputs"
 
     def of(self, leaf: int) -> str:
         """Return what a leaf returns."""
         content = int(self._payload.label[leaf])
         if self._is_vector:
-            return f"{self._name}_{content}"
+            return f"{'' if len(set(self._parts)) == 1 else '&'}{self._name}_{content}"
         value = self._values[content]
         if isinstance(value, Formula):
             return value.write(self._members, _literal)
@@ -144,6 +160,18 @@ class _Answers:
             # The least integer is not a literal.
             return f"({value + 1}LL - 1)" if value < 0 else f"{value}LL"
         return _literal(value)
+
+
+def _kind_of_output(values: Sequence[Any]) -> str:
+    """Return the type of one output of a vector."""
+    if all(isinstance(value, str) for value in values):
+        return "const char *"
+    return "double "
+
+
+def _array_of(kind: str) -> str:
+    """Return the type of a pointer to outputs of one type, none of which changes."""
+    return "const double *" if kind == "double " else "const char *const *"
 
 
 def _condition(test: Test, outcome: int, member: str, is_text: bool) -> str:

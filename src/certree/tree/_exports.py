@@ -146,7 +146,9 @@ class TreeExports:
 
         The function takes a pointer to a struct with the columns that the tree asks about: numbers
         and truth values as ``double``, where NaN is a missing value, and texts as UTF-8, where NULL
-        is one. It returns a label, a number, or a pointer to the numbers of a vector or decision.
+        is one. It returns a label, a number, or a pointer to the numbers of a vector or decision,
+        or to its texts. Where some outputs are texts and others are not, the pointer is to a struct
+        with the members y0, y1 and so on.
         """
         return _c.to_c(self._tree, function_name)
 

@@ -43,7 +43,9 @@ def to_text(tree: Tree, max_depth: int | None, decimals: int | None, show_counts
             ending = f"... ({splits} {'split' if splits == 1 else 'splits'})"
         if depth == 0:
             if ending:
-                lines.append(f"{tree.payload.noun}: {ending}" if tree.n_splits == 0 else ending)
+                # Some leaves name what they predict themselves: "risk 0.5".
+                is_named = tree.n_splits > 0 or ending.startswith(f"{tree.payload.noun} ")
+                lines.append(ending if is_named else f"{tree.payload.noun}: {ending}")
             continue
         above = int(tree.parent[node])
         branch = condition(tree, above, node - int(tree.first_child[above]), decimals)

@@ -506,7 +506,11 @@ def _of_clusters(estimator: Any, data: Data, given: GivenRows) -> Leaves:
         rules = CandidateRules(categorical_features=estimator.categorical_features)
         declared = rules.declared(table)
         chosen = [
-            k for k in range(n_columns) if table.columns[k].kind == "number" and not declared[k]
+            k
+            for k, column in enumerate(table.columns)
+            if column.kind == "number"
+            and not declared[k]
+            and any(value is not None for value in column.values)
         ]
     else:
         chosen = [
@@ -514,7 +518,7 @@ def _of_clusters(estimator: Any, data: Data, given: GivenRows) -> Leaves:
             for one in estimator.features
         ]
     weights = None if estimator.scale is None else "balanced"
-    found = add_squares(data, [table.columns[k].values for k in chosen], weights)
+    found = add_squares(data, [_filled(data, table.columns[k].values) for k in chosen], weights)
 
     def inspect(audit: Audit, tree: Any, walk: Walk) -> None:
         audit.compare("columns of centres", estimator.centre_names_, [*map(table.name, chosen)])
@@ -530,6 +534,16 @@ def _of_clusters(estimator: Any, data: Data, given: GivenRows) -> Leaves:
         return np.asarray(estimator.cluster_centers_)[np.asarray(estimator.predict(X))]
 
     return replace(found, inspect=inspect, predict=predict)
+
+
+def _filled(data: Data, values: Sequence[Any]) -> list[Any]:
+    """Return numbers, with the mean of the known ones in place of those that are missing."""
+    known = [row for row in data.rows if values[row] is not None]
+    if all(value is not None for value in values):
+        return list(values)
+    total = sum((data.weight([row]) * read(values[row]) for row in known), Fraction(0))
+    mean = float(total / data.weight(known))
+    return [mean if value is None else value for value in values]
 
 
 ESTIMATORS = {
