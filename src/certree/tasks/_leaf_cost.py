@@ -73,6 +73,7 @@ class FunctionProblem(LeafProblem):
         floors = Fraction(0) if self.is_exact else self.unit * rows.most_leaves
         self.rounding = floors + self.noise
         self.cost_of_all = Fraction(largest)
+        self.has_level_rows = _are_proportional(rows.select(table)[:, : self.rounded_up or None])
         self.whole = int(self.cost_of_all * self.scale)
         self.largest = max(self.whole, 1) if is_bounded else _MOST_UNKNOWN
         self.worst_change = self._worst_change(task, rows)
@@ -83,8 +84,12 @@ class FunctionProblem(LeafProblem):
         return self.noise
 
     def single_leaf(self) -> Fraction:
-        """Return what a tree without splits costs; the weight of all rows if noise hides it."""
-        return self.cost_of_all or self.total_weight
+        """Return what a tree without splits costs.
+
+        Where noise leaves nothing of it, that is the noise, or the weight of all rows if these are
+        alike, so that all trees cost the same.
+        """
+        return self.cost_of_all or (self.total_weight if self.has_level_rows else self.noise)
 
     def _scale(self, largest: float, most_leaves: int) -> Fraction:
         """Return the units per cost: one over that of the user, or a power of ten."""
@@ -495,6 +500,13 @@ def _scaled(
     if not columns:
         raise ValueError("statistics must have at least one column, got none.")
     return np.stack(columns, axis=1), quanta, np.stack(errors, axis=1)
+
+
+def _are_proportional(table: NDArray[np.float64]) -> bool:
+    """Return whether all rows are multiples of one, up to the last digits of float64."""
+    one = table[np.abs(table).sum(axis=1).argmax()]
+    largest = np.abs(one).argmax()
+    return np.allclose(table * one[largest], table[:, [largest]] * one, rtol=1e-12, atol=0.0)
 
 
 def _rounded_up(column: NDArray[np.float64], quantum: Fraction) -> NDArray[np.int64]:
