@@ -24,7 +24,7 @@ from certree import (
     regularization_path,
     verify,
 )
-from certree.encoding import TableEncoder
+from certree.encoding import TableEncoder, _room
 from certree.encoding._cuts import choose_gaps, count_cuts, count_values
 from certree.encoding._room import Room, most_per_column, thin_out
 from certree.encoding._test_list import Cuts
@@ -255,10 +255,14 @@ def test_a_model_of_some_of_the_tests_is_verified(monkeypatch: pytest.MonkeyPatc
     assert verify(model, X, Y)
 
 
-def test_columns_that_no_time_is_left_to_count_have_no_test() -> None:
+def test_columns_that_no_time_is_left_to_count_have_no_test(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    clock = iter([0.0, 0.0, 0.6])
+    monkeypatch.setattr(_room, "perf_counter", lambda: next(clock, 0.6))
     values = np.column_stack([np.arange(9000.0), np.ones(9000), np.arange(9000) % 7.0])
     values[:5, 2] = np.nan
-    seconds = iter([1.0, 1.0, 0.9])
+    seconds = iter([1.0, 1.0, 1.0])
     encoder = TableEncoder(thresholds="all")
     columns = encoder._fit_transform_within(values, None, lambda: Room(next(seconds, 0.4), None))
     assert encoder._stopped_by == "time_limit"
@@ -269,7 +273,10 @@ def test_columns_that_no_time_is_left_to_count_have_no_test() -> None:
     assert encoder._left_out[0] + len(encoder.tests_) == 8999
 
 
-def test_a_fit_without_time_to_count_says_so_and_is_verified() -> None:
+def test_a_fit_without_time_to_count_says_so_and_is_verified(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(_room, "_UNNOTICED", 0.0)
     with pytest.warns(OptimalityWarning, match=r"Only \d+ of at least \d+ tests"):
         model = OptimalTreeClassifier(2, thresholds="all", time_limit=1e-6).fit(LARGE, LABELS)
     certificate = model.certificate_
@@ -277,3 +284,24 @@ def test_a_fit_without_time_to_count_says_so_and_is_verified() -> None:
     assert certificate.lower_bound == 0
     assert certificate.n_tests_searched < certificate.n_tests < 20 * (MANY - 1)
     verify(model, LARGE, LABELS)
+
+
+def test_columns_that_are_counted_soon_are_counted_beyond_the_limit() -> None:
+    X = np.random.default_rng(0).normal(size=(200, 3))
+    with pytest.warns(OptimalityWarning, match=r"Only \d+ of the \d+ tests"):
+        model = OptimalTreeClassifier(2, thresholds="all", time_limit=1e-6).fit(X, X[:, 0] > 0)
+    assert model.certificate_.n_tests == 3 * 199
+
+
+def test_fair_trees_say_so_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(_room, "_UNNOTICED", 0.0)
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(20000, 6))
+    groups = rng.integers(0, 2, 20000)
+    fair = FairTreeClassifier(max_depth=2, tolerance=0.1, time_limit=1e-6)
+    with pytest.warns(OptimalityWarning):
+        fair.fit(X, X[:, 0] > 0, sensitive_features=groups)
+    certificate = fair.certificate_
+    assert certificate.n_tests_searched is not None
+    assert certificate.n_tests_searched < certificate.n_tests
+    verify(fair, X, X[:, 0] > 0, sensitive_features=groups)

@@ -35,6 +35,9 @@ _LEAST_SECONDS = (4e-9, 5e-6, 0.0)
 _USUAL_SECONDS = (12e-9, 25e-6, 3e-10)
 # The share of the time for answering tests and the first pass over pairs. The search gets the rest.
 _SHARE = 0.5
+
+# Columns that are counted in less time, in seconds, are counted beyond any limit.
+_UNNOTICED = 0.2
 # Less than this is no time.
 _MOMENT = 0.01
 
@@ -127,13 +130,14 @@ class Room:
         per_column = 2 * (table.n_rows if has_categories else most_cuts) + 1
         if not self.most_tests(table.n_rows, table.n_columns * per_column)[1]:
             return None
+        start = perf_counter()
         asked, sides, known = [], [], {}
         uncounted: dict[int, int] = {}
         n_kept = 0
         # To sort all numbers once more takes time, to keep them memory.
         is_kept = self.memory is None or 32 * table.n_rows * table.n_columns <= self.memory
         for i, is_category in enumerate(are_categories):
-            if later is not None and self._must_leave_out(later()):
+            if later is not None and self._must_leave_out(perf_counter() - start, later()):
                 uncounted[i] = int(_has_values(table.column(i)))
                 asked.append(0)
                 sides.append(1)
@@ -160,11 +164,11 @@ class Room:
             return None
         return Cap(per_column, stopped_by, asked, known)
 
-    def _must_leave_out(self, left: Room) -> bool:
+    def _must_leave_out(self, spent: float, left: Room) -> bool:
         """Return whether the time to look at columns is over: what was found takes time, too."""
-        if self.seconds is None or left.seconds is None:
+        if self.seconds is None:
             return left.is_over
-        return left.is_over or left.seconds < (1 - _SHARE) * self.seconds
+        return left.is_interrupted or spent > max(_SHARE * self.seconds, _UNNOTICED)
 
     def _bytes(self, n_rows: int, n_tests: int, rates: tuple[float, float, float]) -> float:
         pairs = n_tests**2 if self.has_pairs else 0

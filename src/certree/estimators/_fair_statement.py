@@ -168,9 +168,11 @@ class FairStatement(ErrorStatement):
     def count_tests(self) -> tuple[int, int]:
         # Tests are made one by one where they are asked for by place: that takes long for many.
         features = self.encoder.tests_.features()
-        asked = np.unique(features[np.asarray(self.places, dtype=np.intp)]).tolist()
-        n_left_out = sum(self.encoder._left_out.get(feature, 0) for feature in asked)
-        return len(self.places), n_left_out
+        asked = set(features[np.asarray(self.places, dtype=np.intp)].tolist())
+        # All tests of a column that is not asked state the group, unless it has none at all.
+        others = set(features.tolist()) - asked
+        left_out = self.encoder._left_out
+        return len(self.places), sum(left_out[i] for i in left_out if i not in others)
 
     def with_limits(self, limits: FairLimits) -> LimitedProblem:
         """Return the rows with limits, as the search takes them."""
