@@ -18,6 +18,7 @@ from __future__ import annotations
 import argparse
 import sys
 from pathlib import Path
+from shutil import copy
 from typing import Any
 
 HERE = Path(__file__).resolve().parent
@@ -156,6 +157,8 @@ def main() -> None:
     report.write(target, {"suite": f"scale-{wish.part}", **origin}, groups)
     if wish.part == "growth":
         plot(groups, target.with_suffix(".png"))
+        if wish.out is None and not wish.rows:  # the page on thresholds shows it
+            copy(target.with_suffix(".png"), HERE.parent / "docs" / "guide" / "scale-growth.png")
 
 
 if __name__ == "__main__":

@@ -80,8 +80,9 @@ PICTURES = sorted(
 
 @pytest.mark.parametrize("picture", PICTURES, ids=lambda path: path.name)
 def test_every_picture_has_a_program_that_draws_it(picture: Path) -> None:
-    """One of examples/ or tools/ names the file, or an example of its page writes it."""
-    programs = [*ROOT.glob("examples/*.py"), *ROOT.glob("tools/*.py")]
+    """A program of three folders names it, or an example of its page writes it."""
+    folders = ("examples", "tools", "benchmarks")
+    programs = [path for folder in folders for path in ROOT.glob(f"{folder}/*.py")]
     words = "\n".join(path.read_text(encoding="utf-8") for path in programs)
     page = picture.with_suffix(".md")
     own = page.read_text(encoding="utf-8") if page.exists() else ""
