@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import time
 import tracemalloc
 from typing import Any
@@ -11,6 +12,7 @@ import pytest
 
 from certree import (
     Certificate,
+    CertificateError,
     CostSensitiveTreeClassifier,
     FairTreeClassifier,
     OptimalityWarning,
@@ -305,3 +307,18 @@ def test_fair_trees_say_so_too(monkeypatch: pytest.MonkeyPatch) -> None:
     assert certificate.n_tests_searched is not None
     assert certificate.n_tests_searched < certificate.n_tests
     verify(fair, X, X[:, 0] > 0, sensitive_features=groups)
+
+
+@pytest.mark.filterwarnings("ignore:Only")
+def test_no_error_is_best_whatever_tests_were_left_out() -> None:
+    numbers = np.random.default_rng(0).normal(size=(3000, 5))
+    numbers[:, 0] = numbers[:, 0].round(1)
+    labels = numbers[:, 0] > 0.1
+    model = OptimalTreeClassifier(None, thresholds="all", memory_limit="4MB").fit(numbers, labels)
+    found = model.certificate_
+    assert found.n_searched < found.n_tests
+    assert (found.status, found.cost, found.lower_bound) == ("optimal", 0, 0)
+    assert verify(model, numbers, labels)
+    model.certificate_ = dataclasses.replace(found, status="optimal", lower_bound=-1)
+    with pytest.raises(CertificateError, match="not all tests were searched"):
+        verify(model, numbers, labels)

@@ -20,7 +20,8 @@ namespace certree {
 
 namespace {
 
-// Pairs are counted in n steps and scanned in about kBins^2 n: more bins give fewer open ones (benchmarks/README.md).
+// Pairs are counted in n steps and scanned in about kBins^2 n: more bins give fewer open ones (docs/theory/ordered-features.md,
+// what is chosen where).
 constexpr double kBinsPerRoot = 0.7;
 constexpr std::int32_t kMostCoarseBins = 240;
 // A threshold is evaluated this share of all cost past what could still win: a wider margin skips more of its neighbours.
