@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -14,12 +15,16 @@ from sklearn.model_selection import GridSearchCV
 from certree import (
     CostSensitiveTreeClassifier,
     InfeasibleError,
+    OptimalityWarning,
     OptimalTreeClassifier,
     PolicyTree,
     datasets,
     tasks,
     verify,
 )
+from certree.estimators import _binary_fit
+from certree.estimators._metric_fit import metric_search
+from certree.proofs._metric_limits import LimitedSession
 
 PATIENTS = datasets.make_policy_example(120)
 TREATMENTS = PATIENTS.treatments.tolist()
@@ -213,3 +218,36 @@ def test_bad_limits_of_costs_are_refused(parameters: Any, error: Any, message: s
     X, y = credit()
     with pytest.raises(error, match=message):
         CostSensitiveTreeClassifier(**parameters).fit(X, y)
+
+
+def test_a_search_that_is_stopped_keeps_what_the_search_of_all_trees_has_found(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    X, y = datasets.load_credit(return_X_y=True)
+    known: list[int] = []
+
+    def stopped(*given: Any) -> Any:
+        search = metric_search(*given)
+
+        def run(problem: Any, *, options: Any) -> Any:
+            found = search(problem, options=options)
+            if not isinstance(problem, LimitedSession):
+                return replace(found, status="time_limit")
+            known[:] = [nodes.n_splits for nodes in problem.trees]
+            return replace(found, status="time_limit", bound=Fraction(1), cuts=[])
+
+        return run
+
+    settings: dict[str, Any] = {"objective": "f1", "pos_label": "default", "thresholds": 4}
+    free = OptimalTreeClassifier(2, **settings).fit(X, y).certificate_
+    monkeypatch.setattr(_binary_fit, "metric_search", stopped)
+    for most in (0.05, 0.9):
+        model = OptimalTreeClassifier(2, capacity={"default": most}, **settings)
+        if most == 0.05:
+            with pytest.warns(OptimalityWarning, match="no tree can cost less than"):
+                model.fit(X, y)
+        else:
+            model.fit(X, y)
+            assert known[-1] == free.n_splits  # the best tree of all keeps this limit
+        assert model.certificate_.lower_bound == free.cost
+        assert verify(model, X, y)

@@ -196,6 +196,12 @@ def test_a_log_gets_a_line_when_something_has_changed(monkeypatch: pytest.Monkey
         (Measure("errors", Fraction, 100), 12, 9, "errors 12, at least 9 (gap 3, 3.00% of all"),
         (Measure("errors", Fraction, 100), 9, 9, "errors 9 (gap 0)"),
         (Measure("errors", Fraction, 100), None, 9, "no tree yet, errors at least 9"),
+        (
+            Measure("f1", lambda cost: 1 - cost),
+            None,
+            Fraction(1, 4),
+            "no tree yet, f1 at most 0.75",
+        ),
         (Measure("R2", lambda cost: 1 - cost / 8), 4, 2, "R2 0.5, at most 0.75 (gap 0.25)"),
         (Measure("mean cost", float), Fraction(7, 3), 1, "mean cost 2.33333, at least 1 (gap"),
     ],

@@ -49,7 +49,7 @@ def capacity_limits(
         return []
     if not isinstance(capacity, Mapping) or not capacity:
         raise TypeError(
-            f"capacity must be a mapping from {what} to a number or share of rows, got "
+            f"capacity must be a mapping from {what} to a number or share of rows, or None; got "
             f"{capacity!r}."
         )
     limits = []

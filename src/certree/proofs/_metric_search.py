@@ -147,9 +147,12 @@ def solve_metric_within(
     half = None if options.time_limit is None else options.time_limit / 2
     free = search(problem, options=replace(options, time_limit=half))
     go_on(free)
-    if free.status in ("optimal", "gap") and is_kept(free.nodes):
+    keeps = is_kept(free.nodes)
+    if free.status in ("optimal", "gap") and keeps:
         return WithinLimits(free, free, is_free=True)
     session, left = limited(), with_time_left(options)
+    if keeps:
+        session.trees.append(free.nodes)
     if free.status == "interrupted":
         left = replace(left, time_limit=1e-3)
     if not session.trees:
@@ -161,6 +164,10 @@ def solve_metric_within(
     found = search(session, options=left)
     status = "interrupted" if free.status == "interrupted" else found.status
     found = replace(found, status=status, n_solves=found.n_solves + free.n_solves)
+    if free.bound < found.bound:
+        # What holds for all trees holds for those within the limits.
+        bound = max(free.bound, found.objective)
+        found = replace(found, bound=bound, cuts=[*free.cuts, *found.cuts])
     return WithinLimits(free, found)
 
 

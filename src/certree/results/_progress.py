@@ -65,7 +65,8 @@ class Measure:
         """Return the value of the best tree so far, the bound on all values, and the gap."""
         best = self.value(bound)
         if cost is None:
-            return f"no tree yet, {self.name} at least {_short(best)}"
+            limit = "at most" if self.value(bound + 1) < best else "at least"
+            return f"no tree yet, {self.name} {limit} {_short(best)}"
         value = self.value(cost)
         limit = "at most" if best > value else "at least"
         if value == best:
