@@ -136,6 +136,7 @@ _ENCODER: dict[str, Any] = {
     "_multiway": list,
     "_left_out": dict,
     "_stopped_by": str,
+    "_is_counted": bool,
 }
 """What an encoder keeps of a table, with types."""
 
