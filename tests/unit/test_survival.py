@@ -199,6 +199,16 @@ def test_cross_validation_scores_by_concordance() -> None:
     search = TreeCV(SurvivalTree(thresholds=4), depths=(1, 2), cv=3).fit(X, y)
     assert search.best_estimator_.tree_.n_splits >= 1
     assert 0.5 < search.score(X, y) < 1
+    with pytest.raises(ValueError, match="scoring='r2' does not know censored times"):
+        TreeCV(SurvivalTree(), depths=(1,), scoring="r2").fit(X, y)
+    by_rows = TreeCV(SurvivalTree(thresholds=4), depths=(1,), cv=3, scoring=lambda m, X, y: len(X))
+    assert by_rows.fit(X, y).best_score_ == 40
+    # Folds keep the share of events, also where rows are in their order.
+    order = np.argsort(y["event"], kind="stable")
+    rare = y.copy()
+    rare["event"][order[:-12]] = False
+    sorted_rows = TreeCV(SurvivalTree(thresholds=4), depths=(1,), cv=4).fit(X[order], rare[order])
+    assert np.isfinite(sorted_rows.cv_results_["mean_test_score"]).all()
 
 
 # ---- predictions -------------------------------------------------------------------------------

@@ -15,7 +15,6 @@ import numpy as np
 from joblib import Parallel, delayed
 from numpy.typing import NDArray
 from scipy.sparse import issparse
-from sklearn.base import is_classifier
 from sklearn.model_selection import check_cv
 from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
@@ -174,10 +173,9 @@ class ChoosesSize(BudgetParameters, PredictsByTree):
         with open_call(self) as call:
             with call.nothing_to_return():
                 data = _prepared(model, X, y, params, n_rows)
-            # Folds keep the shares of classes, where rows have one class each.
-            has_classes = is_classifier(model) and np.ndim(data.y) == 1
-            by = data.y if has_classes else y
-            splitter = check_cv(self.cv, by, classifier=has_classes)
+            shares = model._fold_classes(data.y)
+            by = y if shares is None else shares
+            splitter = check_cv(self.cv, by, classifier=shares is not None)
             folds = list(splitter.split(np.zeros(n_rows), by, groups))
             limits = self._limits(model, data, depths, call, len(folds))
             found = self._try(model, data, folds, limits, scorer, call)

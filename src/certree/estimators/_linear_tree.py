@@ -121,9 +121,11 @@ class LinearTreeRegressor(RegressorMixin, DepthByPosition, BaseTargetTree):
     Notes
     -----
     Columns of models that are short decimals are used exactly. Others are rounded to about six
-    digits of their range at a thousand rows, and five at a hundred thousand; ``model_units_`` says
-    to what. The proof is about these columns. What the rounding of targets, weights and float64
-    changes in the cost of any tree is at most ``certificate_.rounding``.
+    digits of their range at a thousand rows, and five at a hundred thousand, with weights that are
+    no multiples of one unit to fewer: by two digits if the largest weight is 10 000 times the
+    least. ``model_units_`` says to what. The proof is about these columns. What the rounding of
+    targets, weights and float64 changes in the cost of any tree is at most
+    ``certificate_.rounding``.
 
     Where columns depend on each other in a leaf, many models are best. The leaf takes the one with
     the smallest coefficients in units of the columns' spread in the leaf, the minimum-norm answer.

@@ -10,6 +10,9 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+from sklearn.base import is_classifier
+
 from certree import engine
 from certree.engine._budget import Budget, current
 from certree.engine._ordered import RankLimits
@@ -204,6 +207,10 @@ class BaseOptimalTree(
     def _score_params(self, y: Any, params: dict[str, Any]) -> dict[str, Any]:
         """Return the keywords of `_score_part` for all rows."""
         return params
+
+    def _fold_classes(self, y: Any) -> Any:
+        """Return the classes of rows whose shares all folds keep; None where there are none."""
+        return y if is_classifier(self) and np.ndim(y) == 1 else None
 
     def _score_part(self, X: Any, y: Any, **params: Any) -> float:
         """Return what the estimator is to be good at, on rows that it was not fitted to."""

@@ -62,6 +62,11 @@ def read_scorer(scoring: Any, model: Any) -> Scorer | None:
             "scoring must be a name, a metric of certree, a scorer of scikit-learn, a function of "
             f"a model, a table and its targets, or None, got {scoring!r}."
         )
+    if isinstance(scoring, str) and hasattr(model, "predict_survival_function"):
+        raise ValueError(
+            f"scoring={scoring!r} does not know censored times; leave it out for the concordance, "
+            "or give a function of a model, a table and its targets."
+        )
     try:
         scorer: Scorer = get_scorer(scoring)
     except ValueError:

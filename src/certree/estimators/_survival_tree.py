@@ -273,9 +273,13 @@ class SurvivalTree(DepthByPosition, BaseTargetTree):
         if found != found:
             raise ValueError(
                 "No two rows can be compared: none had its event while another was still observed. "
-                "Give more rows, or fewer folds."
+                "Give more rows, fewer folds, or folds that all have events."
             )
         return found
+
+    def _fold_classes(self, y: Any) -> Any:
+        # A fold without an event has no pairs to score.
+        return read_censored(y, len(y), type(self).__name__)["event"]
 
     def to_sklearn(self, *, encoded: bool = False) -> Any:
         """Return a fitted scikit-learn DecisionTreeRegressor that predicts the same risks.

@@ -54,8 +54,8 @@ class TreeCV(ChoosesSize):
         Penalties per split to try in place of `sizes`. "auto": one for each tree that is best for
         some penalty, by the path of all rows.
     cv : int, splitter or iterable, default=5
-        How rows are divided, as in scikit-learn: a number of folds, stratified for classifiers; a
-        splitter; or pairs of training and test rows.
+        How rows are divided, as in scikit-learn: a number of folds, which keep the shares of
+        classes and of events; a splitter; or pairs of training and test rows.
     rule : {"best", "one_se"}, default="best"
         "best": the best mean score, of equal ones the smallest tree. "one_se": the smallest tree
         whose mean score is within one standard error of the best.
