@@ -15,6 +15,7 @@ from sklearn.linear_model import LinearRegression, Ridge
 from certree import (
     CertificateError,
     LinearTreeRegressor,
+    OptimalityWarning,
     OptimalTreeRegressor,
     Tree,
     TreeCV,
@@ -411,6 +412,20 @@ def test_sums_of_columns_are_verified() -> None:
             float(np.square(y - model.predict(X)).sum()), rel=1e-6
         )
         assert verify(model, X, y)
+
+
+def test_weights_so_far_apart_that_columns_are_coarse_are_not_called_optimal() -> None:
+    """The columns of light rows had a few hundred steps, and a worse tree was called optimal."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 3))
+    y = X[:, 0] * (X[:, 1] > 0) + rng.normal(size=60) / 10
+    weights = rng.random(60) * 10.0 ** rng.integers(0, 9, 60)
+    model = LinearTreeRegressor(1, ridge=0.1, thresholds=4)
+    with pytest.warns(OptimalityWarning, match="Round sample_weight"):
+        model.fit(X, y, weights)
+    assert model.certificate_.status == "precision"
+    assert verify(model, X, y, weights)
+    assert model.fit(X, y, np.clip(weights, 1e2, 1e4)).certificate_.is_optimal
 
 
 def test_constant_columns_and_targets_are_exact_with_any_weights() -> None:

@@ -18,7 +18,8 @@ from ._task import Laws, LeafCosts, LeafProblem, Rows, Sums, Task
 # Sums of products are less than this, so that differences of their products lose no digit.
 _MOST_SUM = 2**51 - 1
 
-# Integer weights are used as they are, if that leaves columns so many steps on each side.
+# Integer weights are used as they are, if that leaves columns so many steps on each side. Where the
+# lightest rows have fewer, a tree is the best for other columns than those that were given.
 _FEWEST_STEPS = 2**12
 
 # Units that the cost of all rows has at most, and where a leaf may cost more than its parts.
@@ -85,6 +86,8 @@ class _Design:
         Weighted squares of what the targets were moved by, in units.
     share : Fraction
         The most that a weight was changed by, as a share of it.
+    is_coarse : bool
+        Whether the columns of the lightest rows have few steps, since weights are far apart.
     """
 
     table: NDArray[np.int64]
@@ -94,6 +97,7 @@ class _Design:
     units: tuple[Fraction, ...]
     moved: Fraction
     share: Fraction
+    is_coarse: bool = False
 
 
 def _scaled(numbers: NDArray[np.float64], most: int) -> _Scaled:
@@ -165,6 +169,7 @@ def _weighted_design(given: NDArray[np.float64], rows: Rows) -> _Design:
         tuple(units[1:]),
         Fraction(moved) * (1 + Fraction(1, 2**40)),
         Fraction(share),
+        is_coarse=finest < _FEWEST_STEPS,
     )
 
 
@@ -244,6 +249,11 @@ class LinearProblem(LeafProblem):
         by_targets = design.moved + 2 * root_up(design.moved * single) if design.moved else 0
         floors = Fraction(rows.most_leaves) / Fraction(self.loss.scale)
         return round_up((floors + noise + by_targets + design.share * single) * self._whole_unit)
+
+    @property
+    def hidden(self) -> Fraction:
+        """What rounding may hide: where columns are coarse, the cost itself."""
+        return max(self.rounding, self.single_leaf()) if self._design.is_coarse else self.rounding
 
     def engine_settings(self) -> dict[str, Any]:
         return {"linear_loss": self.loss, "superadditive": self.superadditive}
