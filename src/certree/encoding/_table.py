@@ -251,8 +251,7 @@ def compare_columns(estimator: Any, X: Any, table: Table) -> None:
     names = getattr(estimator, "feature_names_in_", None)
     if X is table or (names is not None and table.has_names):
         owner = type(estimator).__name__
-        known = None if names is None else names.tolist()
-        check_columns(table, estimator.n_features_in_, known, owner=owner)
+        check_columns(table, estimator.n_features_in_, names, owner=owner)
     else:
         validate_data(estimator, X, reset=False, skip_check_array=True)
 
