@@ -125,9 +125,8 @@ def read_table(X: Any, *, names: Sequence[str] | None = None) -> Table:
     Parameters
     ----------
     X : array-like, sparse matrix, pandas.DataFrame, polars.DataFrame or Table
-        Of shape (n_rows, n_columns), with numbers, booleans, strings, categories, dates, times and
-        durations. NaN, NaT, None, ``pandas.NA`` and polars' null are missing values. A table that
-        was read before stays as it is.
+        Numbers, booleans, strings, categories, dates, times and durations. NaN, NaT, None,
+        ``pandas.NA`` and polars' null are missing values. A :class:`Table` is returned as it is.
     names : sequence of str, optional
         Column names to use instead of those of `X`.
 
@@ -321,7 +320,7 @@ def _from_matrix(array: NDArray[Any], names: list[str] | None) -> Table:
 def _as_array(X: Any) -> NDArray[Any]:
     """Return X as a 2-D array, or raise with scikit-learn's messages."""
     if type(X) is np.ndarray and X.ndim == 2 and X.dtype.kind in "biuf" and X.size:
-        return X  # there is nothing to check
+        return X
     if isinstance(X, np.ma.MaskedArray):
         # check_array would drop the mask and read the masked values as data.
         mask, X = np.ma.getmaskarray(X), np.ma.getdata(X)
@@ -351,10 +350,8 @@ def _check_shape(shape: tuple[int, ...]) -> None:
     """Refuse empty tables, in scikit-learn's words."""
     for length, what in ((shape[0], "sample"), (shape[1], "feature")):
         if length == 0:
-            raise ValueError(
-                f"Found array with 0 {what}(s) (shape={tuple(shape)}) while a minimum of 1 is "
-                "required."
-            )
+            found = f"Found array with 0 {what}(s) (shape={tuple(shape)})"
+            raise ValueError(f"{found} while a minimum of 1 is required.")
 
 
 def _check_finite(values: NDArray[Any], labels: list[str]) -> None:
