@@ -403,6 +403,7 @@ def test_verify_says_that_it_needs_y() -> None:
 def test_verify_logs_what_it_has_checked(caplog: pytest.LogCaptureFixture) -> None:
     model = OptimalTreeRegressor(1).fit([[0.0], [1.0]], [1, 2])
     with caplog.at_level("INFO", logger="certree"):
+        caplog.clear()  # another test may have asked for the log of fits
         report = verify(model, [[0.0], [1.0]], [1, 2])
     assert [record.getMessage() for record in caplog.records] == [
         f"verify: checked {check}" for check in report.checks
