@@ -55,6 +55,7 @@ _KINDS = {
     "use_dropped_rows": _ORDERED,
     "use_threshold_": _ORDERED,
     "use_root_feature_bounds": _ORDERED,
+    "use_run_blocks": ("one column",),
     "use_weight_reuse": ("f1", "fair"),
     "use_leaf_table": ("leaf function",),
     "use_saving_estimates": ("regression", "survival", "rates"),
@@ -96,6 +97,7 @@ def tables(quick: bool) -> dict[str, Any]:
         "rare": rare_columns(200 if quick else 2000, 10 if quick else 40),
         # Many rows of numbers, of which two tell the classes apart, together only.
         "plane": plane(300 if quick else 40_000, 3 if quick else 12),
+        "column": column(300 if quick else 30_000),
         # Each column and its opposite, as one-hot encodings of two categories have them.
         "twins": np.hstack([bits[:, : 10 if quick else 90], 1 - bits[:, : 10 if quick else 90]]),
     }
@@ -121,6 +123,12 @@ def plane(rows: int, columns: int) -> tuple[Any, Any]:
     numbers = rng.random((rows, columns))
     quarter = (numbers[:, 0] > 0.5) ^ (numbers[:, 1] > 0.4)
     return numbers, quarter ^ (rng.random(rows) < 0.02)
+
+
+def column(rows: int) -> tuple[Any, Any]:
+    """Draw one column of numbers, and targets that it says nothing about."""
+    rng = np.random.default_rng(0)
+    return rng.random((rows, 1)), np.round(rng.normal(size=rows), 3)
 
 
 def _bits(values: Any, thresholds: int) -> Any:
@@ -192,6 +200,11 @@ def searches(quick: bool) -> dict[str, Callable[[], Any]]:
         "rates": lambda: (
             certree.OptimalTreeRegressor(depth, criterion="poisson", **shared)
             .fit(*data["counts"])
+            .certificate_
+        ),
+        "one column": lambda: (
+            certree.OptimalTreeRegressor(2, thresholds="all", **shared)
+            .fit(*data["column"])
             .certificate_
         ),
         "leaf function": leaf_function,

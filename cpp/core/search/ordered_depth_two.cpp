@@ -46,7 +46,7 @@ class DepthTwoSearch final : public OrderedDepthTwo {
         kernels_(pair_kernels_for<V>(options.isa)),
         own_(data, options.min_leaf, budget, memory),
         siblings_(data, options, budget, memory),
-        stump_(data, memory),
+        stump_(data, options.use_run_blocks, memory),
         singles_(data, options, objective, stump_),
         lows_(memory),
         crew_(data.leaves() != nullptr ? 1 : std::max(options.threads, 1)),  // functions are asked by one thread

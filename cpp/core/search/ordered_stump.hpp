@@ -136,8 +136,10 @@ class RunSplits {
 template <class V>
 class Stump {
  public:
-  Stump(const OrderedData& data, MemoryBudget& memory)
+  // `has_runs`: blocks of runs take the place of a pass where they can.
+  Stump(const OrderedData& data, bool has_runs, MemoryBudget& memory)
       : data_(data),
+        may_use_runs_(has_runs && data.rule().form == PlaneForm::squares),
         lines_(static_cast<std::size_t>(data.n_features()), Line(memory)),
         position_(static_cast<std::size_t>(data.n_rows()) + 1, kInfeasible<V>, memory),
         label_(memory),
@@ -213,8 +215,7 @@ class Stump {
   SecondSplit<V> split(const PairKernels<V>& kernels, std::int32_t f, int side) {
     if (data_.leaves() != nullptr) return ask_split(f, side);
     if constexpr (sizeof(V) == sizeof(std::int64_t))
-      if (f == root_ && data_.rule().form == PlaneForm::squares && set_->min_leaf() <= 1 && set_->n_rows() >= kManyRows)
-        return split_run(side);
+      if (may_use_runs_ && f == root_ && set_->min_leaf() <= 1 && set_->n_rows() >= kManyRows) return split_run(side);
     Line& line = lines_[static_cast<std::size_t>(f)];
     if (!line.has_rows) lay_out(f, line);
     if (!line.has_positions) gather(line.rows, position_, line.position);
@@ -351,6 +352,7 @@ class Stump {
   }
 
   const OrderedData& data_;
+  bool may_use_runs_;
   RowSetBins<V>* set_ = nullptr;
   std::int32_t length_ = 0;
   std::vector<Line> lines_;
