@@ -117,7 +117,7 @@ class AlignedArray {
   MemoryBudget* memory_ = nullptr;
 };
 
-// For standard containers whose size grows with the data.
+// For standard containers whose size grows with the data: on cache-line boundaries, too, since kernels read whole lines.
 template <class T>
 class ChargedAllocator {
  public:
@@ -129,14 +129,14 @@ class ChargedAllocator {
   T* allocate(std::size_t count) {
     memory_->charge(bytes(count));
     try {
-      return std::allocator<T>().allocate(count);
+      return static_cast<T*>(::operator new(count * sizeof(T), std::align_val_t{64}));
     } catch (const std::bad_alloc&) {
       memory_->release(bytes(count));
       throw MemoryLimitReached{};
     }
   }
   void deallocate(T* data, std::size_t count) {
-    std::allocator<T>().deallocate(data, count);
+    ::operator delete(data, std::align_val_t{64});
     memory_->release(bytes(count));
   }
   MemoryBudget* memory() const { return memory_; }

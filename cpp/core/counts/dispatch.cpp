@@ -14,6 +14,7 @@ namespace certree {
   extern const BitKernels bit_kernels;                       \
   extern const VectorKernels<std::int32_t> vector_kernels32; \
   extern const VectorKernels<std::int64_t> vector_kernels64; \
+  extern const PairKernels<std::int16_t> pair_kernels16;     \
   extern const PairKernels<std::int32_t> pair_kernels32;     \
   extern const PairKernels<std::int64_t> pair_kernels64;     \
   }
@@ -101,6 +102,11 @@ const VectorKernels<std::int64_t>& vector_kernels_for(Isa isa) {
                                            CERTREE_AVX512(vector_kernels64));
 }
 
+template <>
+const PairKernels<std::int16_t>& pair_kernels_for(Isa isa) {
+  return pick<PairKernels<std::int16_t>>(isa, isa_baseline::pair_kernels16, CERTREE_AVX2(pair_kernels16),
+                                         CERTREE_AVX512(pair_kernels16));
+}
 template <>
 const PairKernels<std::int32_t>& pair_kernels_for(Isa isa) {
   return pick<PairKernels<std::int32_t>>(isa, isa_baseline::pair_kernels32, CERTREE_AVX2(pair_kernels32),

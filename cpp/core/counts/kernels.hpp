@@ -104,6 +104,8 @@ struct BitKernels {
   std::int32_t (*extract)(const BitColumns&, const Word* mask, Word* out, Plane* out_planes);
   // Hash of every column up to complement; `varies` is zero exactly for constant columns.
   void (*hash_columns)(const BitColumns&, const Word* valid, std::int32_t n_words, std::uint64_t* hash, Word* varies);
+  // Bit b of out[w * stride]: bins[64 w + b] is at most `edge`.
+  void (*pack)(const std::uint8_t* bins, std::int32_t n_rows, std::uint8_t edge, std::int32_t stride, Word* out);
 };
 
 enum class Isa : std::uint8_t { baseline, avx2, avx512 };

@@ -175,6 +175,7 @@ constexpr VectorKernels<V> vector_table() {
 extern const BitKernels bit_kernels;
 extern const VectorKernels<std::int32_t> vector_kernels32;
 extern const VectorKernels<std::int64_t> vector_kernels64;
+extern const PairKernels<std::int16_t> pair_kernels16;
 extern const PairKernels<std::int32_t> pair_kernels32;
 extern const PairKernels<std::int64_t> pair_kernels64;
 const Kernels<std::int16_t> kernels16 = table<std::int16_t>();
@@ -182,11 +183,13 @@ const Kernels<std::int32_t> kernels32 = table<std::int32_t>();
 const Kernels<std::int64_t> kernels64 = table<std::int64_t>();
 const VectorKernels<std::int32_t> vector_kernels32 = vector_table<std::int32_t>();
 const VectorKernels<std::int64_t> vector_kernels64 = vector_table<std::int64_t>();
+const PairKernels<std::int16_t> pair_kernels16 = {&count_cells<std::int16_t>, &scan_pair<std::int16_t>,
+                                                  &scan_second<std::int16_t>};
 const PairKernels<std::int32_t> pair_kernels32 = {&count_cells<std::int32_t>, &scan_pair<std::int32_t>,
                                                   &scan_second<std::int32_t>};
 const PairKernels<std::int64_t> pair_kernels64 = {&count_cells<std::int64_t>, &scan_pair<std::int64_t>,
                                                   &scan_second<std::int64_t>};
-const BitKernels bit_kernels = {&extract, &hash_columns};
+const BitKernels bit_kernels = {&extract, &hash_columns, &pack};
 
 }  // namespace CERTREE_ISA
 }  // namespace certree

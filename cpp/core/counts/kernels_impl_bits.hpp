@@ -5,6 +5,43 @@ namespace certree {
 namespace CERTREE_ISA {
 namespace {
 
+// Packing.
+
+inline Word pack_word(const std::uint8_t* bins, int count, std::uint8_t edge) {
+  Word word = 0;
+  for (int b = 0; b < count; ++b) word |= static_cast<Word>(bins[b] <= edge) << b;
+  return word;
+}
+
+#if defined(__AVX512BW__)
+
+inline Word pack_whole(const std::uint8_t* bins, std::uint8_t edge) {
+  return _mm512_cmple_epu8_mask(_mm512_loadu_si512(bins), _mm512_set1_epi8(static_cast<char>(edge)));
+}
+
+#elif defined(__AVX2__)
+
+inline Word pack_whole(const std::uint8_t* bins, std::uint8_t edge) {
+  const __m256i most = _mm256_set1_epi8(static_cast<char>(edge));
+  const auto half = [&](const std::uint8_t* from) {
+    const __m256i values = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(from));
+    const __m256i holds = _mm256_cmpeq_epi8(_mm256_max_epu8(values, most), most);
+    return static_cast<Word>(static_cast<std::uint32_t>(_mm256_movemask_epi8(holds)));
+  };
+  return half(bins) | half(bins + 32) << 32;
+}
+
+#else
+
+inline Word pack_whole(const std::uint8_t* bins, std::uint8_t edge) { return pack_word(bins, kWordBits, edge); }
+
+#endif
+
+void pack(const std::uint8_t* bins, std::int32_t n_rows, std::uint8_t edge, std::int32_t stride, Word* out) {
+  for (; n_rows >= kWordBits; n_rows -= kWordBits, bins += kWordBits, out += stride) *out = pack_whole(bins, edge);
+  if (n_rows > 0) *out = pack_word(bins, n_rows, edge);
+}
+
 // Compaction.
 
 #if defined(__BMI2__)

@@ -37,7 +37,18 @@ template <class V>
 template <class V>
 [[gnu::always_inline]] inline Lanes<V> running_sums(Lanes<V> x) {
   const Lanes<V> zero{};
-  if constexpr (sizeof(V) == 4) {
+  if constexpr (sizeof(V) == 2) {
+    x += __builtin_shufflevector(x, zero, 32, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20,
+                                 21, 22, 23, 24, 25, 26, 27, 28, 29, 30);
+    x += __builtin_shufflevector(x, zero, 32, 32, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19,
+                                 20, 21, 22, 23, 24, 25, 26, 27, 28, 29);
+    x += __builtin_shufflevector(x, zero, 32, 32, 32, 32, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17,
+                                 18, 19, 20, 21, 22, 23, 24, 25, 26, 27);
+    x += __builtin_shufflevector(x, zero, 32, 32, 32, 32, 32, 32, 32, 32, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13,
+                                 14, 15, 16, 17, 18, 19, 20, 21, 22, 23);
+    x += __builtin_shufflevector(x, zero, 32, 32, 32, 32, 32, 32, 32, 32, 32, 32, 32, 32, 32, 32, 32, 32, 0, 1, 2, 3, 4,
+                                 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
+  } else if constexpr (sizeof(V) == 4) {
     x += __builtin_shufflevector(x, zero, 16, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14);
     x += __builtin_shufflevector(x, zero, 16, 16, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13);
     x += __builtin_shufflevector(x, zero, 16, 16, 16, 16, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11);
@@ -57,7 +68,16 @@ template <class V>
 
 template <class V>
 [[gnu::always_inline]] inline V least_lane(Lanes<V> x) {
-  if constexpr (sizeof(V) == 4) {
+  if constexpr (sizeof(V) == 2) {
+    x = lesser<V>(x, __builtin_shufflevector(x, x, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31, 0, 1,
+                                             2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15));
+    x = lesser<V>(x, __builtin_shufflevector(x, x, 8, 9, 10, 11, 12, 13, 14, 15, 0, 1, 2, 3, 4, 5, 6, 7, 24, 25, 26, 27,
+                                             28, 29, 30, 31, 16, 17, 18, 19, 20, 21, 22, 23));
+    x = lesser<V>(x, __builtin_shufflevector(x, x, 4, 5, 6, 7, 0, 1, 2, 3, 12, 13, 14, 15, 8, 9, 10, 11, 20, 21, 22, 23,
+                                             16, 17, 18, 19, 28, 29, 30, 31, 24, 25, 26, 27));
+    x = lesser<V>(x, __builtin_shufflevector(x, x, 2, 3, 0, 1, 6, 7, 4, 5, 10, 11, 8, 9, 14, 15, 12, 13, 18, 19, 16, 17,
+                                             22, 23, 20, 21, 26, 27, 24, 25, 30, 31, 28, 29));
+  } else if constexpr (sizeof(V) == 4) {
     x = lesser<V>(x, __builtin_shufflevector(x, x, 8, 9, 10, 11, 12, 13, 14, 15, 0, 1, 2, 3, 4, 5, 6, 7));
     x = lesser<V>(x, __builtin_shufflevector(x, x, 4, 5, 6, 7, 0, 1, 2, 3, 12, 13, 14, 15, 8, 9, 10, 11));
     x = lesser<V>(x, __builtin_shufflevector(x, x, 2, 3, 0, 1, 6, 7, 4, 5, 10, 11, 8, 9, 14, 15, 12, 13));

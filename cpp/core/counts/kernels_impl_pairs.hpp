@@ -30,7 +30,7 @@ void count_cells(const std::uint8_t* first, const std::uint8_t* second, std::int
 // The four leaves of a root edge and every second edge.
 enum Corner { kHoldsHolds, kHoldsNot, kNotHolds, kNotNot, kCorners };
 
-constexpr int kLead = 16;  // entries before the first: index -1 stands for the empty set
+constexpr int kLead = 32;  // entries before the first: index -1 stands for the empty set
 
 template <class V>
 class PairScan {
@@ -38,7 +38,7 @@ class PairScan {
   PairScan(const PairTable<V>& table, V* scratch)
       : t_(table),
         n_(table.n_second),
-        width_((table.n_second + 15) / 16 * 16),
+        width_(padded<V>(table.n_second)),
         planes_(table.rule.n_planes + (table.min_leaf > 1 ? 1 : 0)) {
     const auto take = [&](int count) {
       V* at = scratch;
@@ -186,6 +186,7 @@ class PairScan {
   void set_planes() {
     for (int j = 0; j < width_; j += kLanes<V>) {
       Lanes<V> sum[kCorners] = {}, best[kCorners] = {};
+      V held = 0, total = 0;
       int output = 0, next = kForm == PlaneForm::outputs ? static_cast<int>(t_.rule.outputs[0]) : 0;
       for (int d = 0; d < t_.rule.n_planes; ++d) {
         bool is_first = d == 0;
@@ -198,14 +199,25 @@ class PairScan {
         const Lanes<V> hh = lanes_at(below + j), nh = lanes_at(all + j) - hh;
         const V holds = below[n_ - 1], rest = static_cast<V>(all[n_ - 1] - holds);
         const Lanes<V> corner[kCorners] = {hh, all_lanes(holds) - hh, nh, all_lanes(rest) - nh};
+        if constexpr (kForm == PlaneForm::labels) {
+          // The weight of one corner gives that of the others.
+          sum[kHoldsHolds] += hh;
+          sum[kNotHolds] += lanes_at(all + j);
+          held = static_cast<V>(held + holds);
+          total = static_cast<V>(total + all[n_ - 1]);
+        }
         for (int c = 0; c < kCorners; ++c) {
           if constexpr (kForm == PlaneForm::labels) {
-            sum[c] += corner[c];
             best[c] = is_first ? corner[c] : (corner[c] > best[c] ? corner[c] : best[c]);
           } else {
             best[c] = is_first ? corner[c] : (corner[c] < best[c] ? corner[c] : best[c]);
           }
         }
+      }
+      if constexpr (kForm == PlaneForm::labels) {
+        sum[kNotHolds] -= sum[kHoldsHolds];
+        sum[kHoldsNot] = all_lanes(held) - sum[kHoldsHolds];
+        sum[kNotNot] = all_lanes(static_cast<V>(total - held)) - sum[kNotHolds];
       }
       for (int c = 0; c < kCorners; ++c) {
         const Lanes<V> cost = kForm == PlaneForm::labels ? sum[c] - best[c] : sum[c] + best[c];

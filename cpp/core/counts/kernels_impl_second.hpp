@@ -33,7 +33,7 @@ SecondSplit<V> scan_two_labels(const SecondRows<V>& in) {
   Lanes<V> sum{}, low = far, high = far;  // `high` is negated
   for (std::int32_t k = 0; k < in.length; ++k) {
     const std::ptrdiff_t at = static_cast<std::ptrdiff_t>(k) * kLanes<V>;
-    const Lanes<V> none = far & ~lanes_at(in.parts + at);
+    const Lanes<V> none = lanes_at(in.none + at);
     sum += lanes_at(in.values + at) & is_on_side(in, at, kSide);
     low = lesser<V>(low, sum + none);
     high = lesser<V>(high, none - sum);
@@ -48,14 +48,27 @@ SecondSplit<V> scan_two_labels(const SecondRows<V>& in) {
   return out;
 }
 
-// What entry k adds to plane d.
-template <class V, PlaneForm kForm>
-[[gnu::always_inline]] inline Lanes<V> plane_values(const SecondRows<V>& in, std::int32_t k, std::int32_t d) {
-  const std::ptrdiff_t at = static_cast<std::ptrdiff_t>(k) * kLanes<V>;
-  if constexpr (kForm != PlaneForm::labels)
-    return lanes_at(in.values + static_cast<std::ptrdiff_t>(d) * in.length * kLanes<V> + at);
-  return lanes_at(in.values + at) & (lanes_at(in.label + at) == all_lanes(static_cast<V>(d)));
-}
+// Entry k of all lanes: where it is on the side, and what it adds to the planes.
+template <class V, PlaneForm kForm, bool kUnit>
+struct SecondEntry {
+  std::ptrdiff_t at;
+  Lanes<V> is_here;
+  Lanes<V> label;  // labels: beyond all planes where it is not on the side
+
+  [[gnu::always_inline]] SecondEntry(const SecondRows<V>& in, std::int32_t k, int side)
+      : at(static_cast<std::ptrdiff_t>(k) * kLanes<V>), is_here(is_on_side(in, at, side)) {
+    if constexpr (kForm == PlaneForm::labels) label = lanes_at(in.label + at) | ~is_here;
+  }
+  [[gnu::always_inline]] void add(const SecondRows<V>& in, std::int32_t d, Lanes<V>& sum) const {
+    if constexpr (kForm != PlaneForm::labels) {
+      sum += lanes_at(in.values + static_cast<std::ptrdiff_t>(d) * in.length * kLanes<V> + at) & is_here;
+    } else if constexpr (kUnit) {
+      sum -= label == all_lanes(static_cast<V>(d));
+    } else {
+      sum += lanes_at(in.values + at) & (label == all_lanes(static_cast<V>(d)));
+    }
+  }
+};
 
 // The better of two planes of a leaf: the larger weight, or the lower cost.
 template <class V, PlaneForm kForm>
@@ -66,7 +79,7 @@ template <class V, PlaneForm kForm>
 
 // Any planes.  With labels, what a split saves is the largest plane of each leaf.  With several outputs, `before` is what those
 // before cost.
-template <class V, PlaneForm kForm, bool kLimits, int kPlanes, int kSide>
+template <class V, PlaneForm kForm, bool kUnit, bool kLimits, int kPlanes, int kSide>
 SecondSplit<V> scan_planes(const SecondRows<V>& in, V* scratch) {
   const std::int32_t planes = kPlanes > 0 ? kPlanes : in.rule.n_planes;
   Lanes<V> own[kPlanes > 0 ? kPlanes : 1];
@@ -78,10 +91,9 @@ SecondSplit<V> scan_planes(const SecondRows<V>& in, V* scratch) {
     return one & is_here & (lanes_at(in.position + at) < far);
   };
   for (std::int32_t k = 0; k < in.length; ++k) {
-    const std::ptrdiff_t at = static_cast<std::ptrdiff_t>(k) * kLanes<V>;
-    const Lanes<V> is_here = is_on_side(in, at, kSide);
-    for (std::int32_t d = 0; d < planes; ++d) sums[d] += plane_values<V, kForm>(in, k, d) & is_here;
-    if constexpr (kLimits) sizes += sized(at, is_here);
+    const SecondEntry<V, kForm, kUnit> entry(in, k, kSide);
+    for (std::int32_t d = 0; d < planes; ++d) entry.add(in, d, sums[d]);
+    if constexpr (kLimits) sizes += sized(entry.at, entry.is_here);
   }
   for (std::int32_t d = 0; d < planes; ++d) sums[d] = before_lanes<V>(sums[d]);
   if constexpr (kLimits) sizes = before_lanes<V>(sizes);
@@ -90,8 +102,8 @@ SecondSplit<V> scan_planes(const SecondRows<V>& in, V* scratch) {
   for (std::int32_t d = 0; d < planes && kForm == PlaneForm::labels; ++d)
     weight = static_cast<V>(weight + in.totals[d]);
   for (std::int32_t k = 0; k < in.length; ++k) {
-    const std::ptrdiff_t at = static_cast<std::ptrdiff_t>(k) * kLanes<V>;
-    const Lanes<V> parts = lanes_at(in.parts + at), is_here = is_on_side(in, at, kSide);
+    const SecondEntry<V, kForm, kUnit> entry(in, k, kSide);
+    const Lanes<V> none = lanes_at(in.none + entry.at);
     Lanes<V> below{}, above{}, before{};
     std::int32_t output = 0, next = kForm == PlaneForm::outputs ? static_cast<std::int32_t>(in.rule.outputs[0]) : 0;
     for (std::int32_t d = 0; d < planes; ++d) {
@@ -101,7 +113,7 @@ SecondSplit<V> scan_planes(const SecondRows<V>& in, V* scratch) {
         before += below + above;
         next += static_cast<std::int32_t>(in.rule.outputs[++output]);
       }
-      sums[d] += plane_values<V, kForm>(in, k, d) & is_here;
+      entry.add(in, d, sums[d]);
       const Lanes<V> beyond = all_lanes(in.totals[d]) - sums[d];
       below = is_first ? sums[d] : better<V, kForm>(below, sums[d]);
       above = is_first ? beyond : better<V, kForm>(above, beyond);
@@ -109,10 +121,10 @@ SecondSplit<V> scan_planes(const SecondRows<V>& in, V* scratch) {
     Lanes<V> cost = below + above;
     if constexpr (kForm == PlaneForm::labels) cost = all_lanes(weight) - cost;
     if constexpr (kForm == PlaneForm::outputs) cost += before;
-    const Lanes<V> any = (cost & parts) | (far & ~parts);
+    const Lanes<V> any = cost > none ? cost : none;
     loose = lesser<V>(any, loose);
     if constexpr (kLimits) {
-      sizes += sized(at, is_here);
+      sizes += sized(entry.at, entry.is_here);
       const Lanes<V> least_size = all_lanes(in.min_leaf);
       const Lanes<V> small = (sizes < least_size) | (all_lanes(in.n_rows) - sizes < least_size);
       limited = lesser<V>((any & ~small) | (far & small), limited);
@@ -124,30 +136,30 @@ SecondSplit<V> scan_planes(const SecondRows<V>& in, V* scratch) {
   return out;
 }
 
-template <class V, PlaneForm kForm, bool kLimits, int kPlanes>
+template <class V, PlaneForm kForm, bool kUnit, bool kLimits, int kPlanes>
 SecondSplit<V> scan_planes(const SecondRows<V>& in, V* scratch) {
-  return in.side == 0 ? scan_planes<V, kForm, kLimits, kPlanes, 0>(in, scratch)
-                      : scan_planes<V, kForm, kLimits, kPlanes, 1>(in, scratch);
+  return in.side == 0 ? scan_planes<V, kForm, kUnit, kLimits, kPlanes, 0>(in, scratch)
+                      : scan_planes<V, kForm, kUnit, kLimits, kPlanes, 1>(in, scratch);
 }
 
-template <class V, PlaneForm kForm>
+template <class V, PlaneForm kForm, bool kUnit = false>
 SecondSplit<V> scan_form(const SecondRows<V>& in, V* scratch) {
-  if (in.min_leaf > 1) return scan_planes<V, kForm, true, 0>(in, scratch);
+  if (in.min_leaf > 1) return scan_planes<V, kForm, kUnit, true, 0>(in, scratch);
   switch (in.rule.n_planes) {
     case 2:
-      return scan_planes<V, kForm, false, 2>(in, scratch);
+      return scan_planes<V, kForm, kUnit, false, 2>(in, scratch);
     case 3:
-      return scan_planes<V, kForm, false, 3>(in, scratch);
+      return scan_planes<V, kForm, kUnit, false, 3>(in, scratch);
     case 4:
-      return scan_planes<V, kForm, false, 4>(in, scratch);
+      return scan_planes<V, kForm, kUnit, false, 4>(in, scratch);
     case 5:
-      return scan_planes<V, kForm, false, 5>(in, scratch);
+      return scan_planes<V, kForm, kUnit, false, 5>(in, scratch);
     case 6:
-      return scan_planes<V, kForm, false, 6>(in, scratch);
+      return scan_planes<V, kForm, kUnit, false, 6>(in, scratch);
     case 7:
-      return scan_planes<V, kForm, false, 7>(in, scratch);
+      return scan_planes<V, kForm, kUnit, false, 7>(in, scratch);
     default:
-      return scan_planes<V, kForm, false, 0>(in, scratch);
+      return scan_planes<V, kForm, kUnit, false, 0>(in, scratch);
   }
 }
 
@@ -221,7 +233,7 @@ SecondSplit<std::int64_t> scan_squares(const SecondRows<std::int64_t>& in, std::
     below.add(in, at, plane);
     below.template costs<kNarrow>(in, cost);
     for (int l = 0; l < kLanes<V>; ++l) {
-      const V any = in.parts[at + l] != 0 ? cost[l] : kInfeasible<V>;
+      const V any = in.none[at + l] == 0 ? cost[l] : kInfeasible<V>;
       loose[l] = least(loose[l], any);
       const bool is_small = below.size[l] < in.min_leaf || in.n_rows - below.size[l] < in.min_leaf;
       limited[l] = is_small ? limited[l] : least(limited[l], any);
@@ -257,7 +269,8 @@ SecondSplit<V> scan_second(const SecondRows<V>& in, V* scratch) {
   if (in.rule.form == PlaneForm::costs) return scan_form<V, PlaneForm::costs>(in, scratch);
   if (in.rule.n_planes == 2 && in.min_leaf <= 1)
     return in.side == 0 ? scan_two_labels<V, 0>(in) : scan_two_labels<V, 1>(in);
-  return scan_form<V, PlaneForm::labels>(in, scratch);
+  return in.values == nullptr ? scan_form<V, PlaneForm::labels, true>(in, scratch)
+                              : scan_form<V, PlaneForm::labels>(in, scratch);
 }
 
 }  // namespace

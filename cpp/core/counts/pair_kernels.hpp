@@ -55,7 +55,7 @@ struct PairTable {
   PlaneRule rule;
   std::int32_t n_first = 0;  // bins
   std::int32_t n_second = 0;
-  std::int32_t stride = 0;        // of bins of the first feature, at least n_second
+  std::int32_t stride = 0;        // of bins of the first feature: padded(n_second)
   const V* cells = nullptr;       // [plane][n_first][stride]
   const V* less = nullptr;        // to be subtracted from cells; null: nothing
   const V* first_line = nullptr;  // [plane][...]: sums over the other feature, by bins
@@ -73,6 +73,11 @@ struct PairTable {
 // All rows along a second feature, in lanes: entry k of lane l is at k * kLanes + l, and lane l + 1 goes on where lane l ends.
 template <class V>
 inline constexpr std::int32_t kLanes = 64 / static_cast<std::int32_t>(sizeof(V));
+// Whole registers for so many values.
+template <class V>
+constexpr std::int32_t padded(std::int32_t n) {
+  return (n + kLanes<V> - 1) / kLanes<V> * kLanes<V>;
+}
 
 // One side of a threshold of a root feature, to be split by a second feature.
 template <class V>
@@ -80,9 +85,9 @@ struct SecondRows {
   PlaneRule rule;
   std::int32_t length = 0;      // of a lane
   const V* position = nullptr;  // of the rows along the root feature
-  const V* values = nullptr;    // labels: what the row adds to its plane.  Others: [plane][length * kLanes]
-  const V* label = nullptr;     // labels: the plane
-  const V* parts = nullptr;     // -1: a threshold after the row exists; else 0
+  const V* values = nullptr;    // labels: what the row adds to its plane; null: 1.  Others: [plane][length * kLanes]
+  const V* label = nullptr;     // labels: the plane; with two, values of the first are less than 0 in its place
+  const V* none = nullptr;      // 0: a threshold after the row exists; else kInfeasible
   V threshold = 0;              // rows before this position are on side 0
   int side = 0;
   const V* totals = nullptr;  // [plane]: of the side

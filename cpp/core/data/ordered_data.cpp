@@ -63,16 +63,17 @@ OrderedData::OrderedData(const OrderedView& view, const CountTask& task, Budget&
   for (std::int32_t t = 0; t < task.n_types(); ++t)
     for (std::int32_t l = 0; l < task.n_labels(); ++l)
       unit_.push_back(is_matrix ? task.cost(t, l) : (t == l ? task.weights()[static_cast<std::size_t>(t)] : 0));
-  has_unit_values_ =
-      !is_matrix && std::all_of(task.weights().begin(), task.weights().end(), [](Cost w) { return w == 1; });
+  if (!is_matrix) label_weights_ = task.weights();
   for (std::int32_t row = 0; row < n_rows(); ++row) {
     const std::int32_t type = view.row_types[row];
     if (type < 0 || type >= task.n_types())
       throw std::invalid_argument("row_types has a value without a row in cost_matrix");
     if (view.weight(row) < 1) throw std::invalid_argument("weights must be at least 1; leave rows of weight 0 out");
-    has_unit_values_ = has_unit_values_ && view.weight(row) == 1;
+    if (view.weight(row) != 1) label_weights_.clear();
     add_checked(worst_total_, checked_product(view.weight(row), worst_[static_cast<std::size_t>(type)]));
   }
+  has_unit_values_ = !label_weights_.empty() &&
+                     std::all_of(label_weights_.begin(), label_weights_.end(), [](Cost w) { return w == 1; });
   largest_ = std::max<Cost>(worst_total_, view.n_rows);
 }
 

@@ -68,6 +68,8 @@ class OrderedData {
   }
   // Every row adds 1 to one plane.
   bool has_unit_values() const { return has_unit_values_; }
+  // [label]: what every row of the label adds to its plane; empty: rows differ, or add to several planes.
+  const std::vector<Cost>& label_weights() const { return label_weights_; }
   // What is known of leaf costs that planes do not tell; null: they do.
   OrderedLeaves* leaves() const { return leaves_.get(); }
   // No leaf costs less by more than this without the row; where nothing is known of it, the bounds that need it are off.
@@ -97,6 +99,7 @@ class OrderedData {
   std::unique_ptr<OrderedLeaves> leaves_;
   bool has_worst_ = true;
   bool has_unit_values_ = false;
+  std::vector<Cost> label_weights_;
   Cost largest_ = 0, worst_total_ = 0;
   std::vector<std::int32_t> offset_;
   std::vector<Cost> unit_;     // [type][plane], per unit of weight

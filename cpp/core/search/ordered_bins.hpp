@@ -74,11 +74,12 @@ class RowSetBins {
       make_bins(f, target, few);
       SetFeature<V>& own = features_[static_cast<std::size_t>(f)];
       own.has_inner = std::any_of(own.inner, own.inner + own.n_bins, [](V v) { return v == 0; });
-      if (target == 0) add_line(own);
+      const std::int32_t n_fine = rows.node->bins(f).n_bins;
+      if (target == 0) add_line(own, n_fine);
       if (n_used(own) < 2 && !own.has_inner) continue;
       live_.push_back(f);
       has_inner_ |= own.has_inner;
-      if (target > 0) add_line(own);
+      if (target > 0) add_line(own, n_fine);
       set_leaves(own);
     }
     is_complete_ = is_complete_ && !is_cut();
@@ -124,6 +125,8 @@ class RowSetBins {
   const OrderedRows& given() const { return given_; }
   std::int32_t n_planes() const { return n_planes_; }
   V leaf_cost() const { return leaf_cost_; }
+  // Where rows add to one plane: the first row of a label in `bins`.  Not after take_rest.
+  std::int32_t label_begin(std::int32_t label) const { return begin_[static_cast<std::size_t>(label)]; }
   const std::vector<V>& totals() const { return totals_; }
   Cost worst() const { return worst_; }
   // Features whose tests part the rows.
@@ -239,8 +242,15 @@ class RowSetBins {
     const std::uint8_t* bin_of = given_.node->bin_of(f);
     const auto n = static_cast<std::size_t>(given_.n_rows);
     std::int32_t sizes[kMostBins + 1] = {};
-    for (std::size_t k = 0; k < n; ++k) ++sizes[bin_of[rows_[k]]];
-    if (target == 0) return keep_bins(own, fine, sizes, bin_of);
+    own.bins.resize(n);
+    is_counted_ = counts_labels(fine.n_bins);
+    if (is_counted_) {
+      for (std::size_t k = 0; k < n; ++k) own.bins[k] = bin_of[rows_[k]];
+      count_bins(own, fine.n_bins, sizes);
+    } else {
+      for (std::size_t k = 0; k < n; ++k) ++sizes[own.bins[k] = bin_of[rows_[k]]];
+    }
+    if (target == 0) return keep_bins(own, fine, sizes);
     const auto used = static_cast<std::int32_t>(
         std::count_if(sizes, sizes + fine.n_bins, [](std::int32_t size) { return size > 0; }));
     const bool joins = used > std::max(target, few);
@@ -264,15 +274,42 @@ class RowSetBins {
     }
     own.n_bins = bin + 1;
     own.start[own.n_bins] = seen;
-    own.stride = (own.n_bins + 15) / 16 * 16;
-    own.bins.resize(n);
-    for (std::size_t k = 0; k < n; ++k) own.bins[k] = own.map[bin_of[rows_[k]]];
+    own.stride = padded<V>(own.n_bins);
+    if (own.n_bins < fine.n_bins)
+      for (std::size_t k = 0; k < n; ++k) own.bins[k] = own.map[own.bins[k]];
+  }
+
+  // The line of a feature follows from its fine bins, if these are fewer than the rows.
+  bool counts_labels(std::int32_t n_bins) const {
+    return data_.has_unit_values() && data_.rule().n_planes * n_bins < given_.n_rows;
+  }
+  // Rows by label and fine bin.
+  void count_bins(const SetFeature<V>& own, std::int32_t n_bins, std::int32_t* sizes) {
+    const auto labels = static_cast<std::size_t>(data_.rule().n_planes);
+    fine_.assign(labels * static_cast<std::size_t>(n_bins), 0);
+    for (std::size_t d = 0; d < labels; ++d) {
+      std::int32_t* out = fine_.data() + d * static_cast<std::size_t>(n_bins);
+      add_histogram(own.bins.data() + begin_[d], begin_[d + 1] - begin_[d], n_bins, out);
+      for (std::int32_t b = 0; b < n_bins; ++b) sizes[b] += out[b];
+    }
+  }
+  // Where bins are few, neighbours often fall into the same one and would wait for each other: four runs take turns.
+  static void add_histogram(const std::uint8_t* bins, std::int32_t n, std::int32_t n_bins, std::int32_t* out) {
+    constexpr std::int32_t kFew = 16;
+    std::int32_t k = 0;
+    if (n_bins <= kFew) {
+      std::int32_t turns[4][kFew] = {};
+      for (; k + 3 < n; k += 4)
+        for (std::int32_t t = 0; t < 4; ++t) ++turns[t][bins[k + t]];
+      for (std::int32_t b = 0; b < n_bins; ++b) out[b] = turns[0][b] + turns[1][b] + turns[2][b] + turns[3][b];
+    }
+    for (; k < n; ++k) ++out[bins[k]];
   }
 
   // Every bin of the node is one here.
-  void keep_bins(SetFeature<V>& own, const FeatureBins& fine, const std::int32_t* sizes, const std::uint8_t* bin_of) {
+  void keep_bins(SetFeature<V>& own, const FeatureBins& fine, const std::int32_t* sizes) {
     own.n_bins = fine.n_bins;
-    own.stride = (own.n_bins + 15) / 16 * 16;
+    own.stride = padded<V>(own.n_bins);
     own.start[0] = 0;
     for (std::int32_t b = 0; b < own.n_bins; ++b) {
       own.map[b] = static_cast<std::uint8_t>(b);
@@ -280,15 +317,18 @@ class RowSetBins {
       own.inner[b] = kInfeasible<V>;
       own.start[b + 1] = own.start[b] + sizes[b];
     }
-    own.bins.resize(static_cast<std::size_t>(given_.n_rows));
-    for (std::size_t k = 0; k < own.bins.size(); ++k) own.bins[k] = bin_of[rows_[k]];
   }
 
-  void add_line(SetFeature<V>& own) {
+  void add_line(SetFeature<V>& own, std::int32_t n_fine) {
     const auto n = static_cast<std::size_t>(given_.n_rows);
     own.line.assign(static_cast<std::size_t>(n_planes_) * static_cast<std::size_t>(own.stride), V{0});
     const bool by_label = data_.adds_to_one_plane();
-    for (std::int32_t d = 0; d < data_.rule().n_planes; ++d) {
+    for (std::int32_t d = 0; d < data_.rule().n_planes && is_counted_; ++d)
+      for (std::int32_t b = 0; b < n_fine; ++b) {
+        V& sum = own.line[static_cast<std::size_t>(d * own.stride + own.map[b])];
+        sum = static_cast<V>(sum + fine_[static_cast<std::size_t>(d * n_fine + b)]);
+      }
+    for (std::int32_t d = 0; d < data_.rule().n_planes && !is_counted_; ++d) {
       V* line = own.line.data() + d * own.stride;
       const auto from = by_label ? static_cast<std::size_t>(begin_[static_cast<std::size_t>(d)]) : 0;
       const auto to = by_label ? static_cast<std::size_t>(begin_[static_cast<std::size_t>(d) + 1]) : n;
@@ -363,6 +403,8 @@ class RowSetBins {
   AlignedArray<std::int32_t> rows_;  // by label
   std::vector<std::int32_t> begin_, next_;
   ChargedVector<V> values_;
+  std::vector<std::int32_t> fine_;  // [label][fine bin] of the feature at hand
+  bool is_counted_ = false;         // there are such
   std::vector<V> totals_, left_, right_;
   std::vector<Cost> sums_, asked_;
   std::vector<std::int32_t> live_;

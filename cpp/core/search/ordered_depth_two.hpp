@@ -32,7 +32,13 @@ struct OrderedSplit {
 
 struct OrderedCounters {
   std::int64_t pair_tables = 0;
+  std::int64_t bit_pairs = 0;
   std::int64_t thresholds = 0;  // evaluated one by one
+  void add(const OrderedCounters& more) {
+    pair_tables += more.pair_tables;
+    bit_pairs += more.bit_pairs;
+    thresholds += more.thresholds;
+  }
 };
 
 class OrderedDepthTwo {

@@ -71,7 +71,7 @@ template <class V>
 class RootThresholds {
  public:
   RootThresholds(const OrderedData& data, const Options& options, const Objective& objective, MemoryBudget& memory)
-      : data_(data), options_(options), objective_(objective), worst_(memory) {}
+      : data_(data), options_(options), objective_(objective), row_worst_(memory), worst_(memory) {}
 
   // The rows along the root feature, and the worst cost up to each; `set_edge` says what is known of the edges.
   void start(RowSetBins<V>& set, Stump<V>& stump, std::int32_t f, bool is_short) {
@@ -81,11 +81,12 @@ class RootThresholds {
     stump.start_root(f);
     order_ = stump.order(f);
     ranks_ = data_.ranks(f);
+    if (row_worst_.empty()) read_worst();
     worst_.resize(static_cast<std::size_t>(set.n_rows()) + 1);
     worst_[0] = 0;
     for (std::int32_t k = 0; k < set.n_rows(); ++k)
       worst_[static_cast<std::size_t>(k) + 1] =
-          worst_[static_cast<std::size_t>(k)] + objective_.leaf(data_.worst(order_[k]));
+          worst_[static_cast<std::size_t>(k)] + row_worst_[static_cast<std::size_t>(order_[k])];
     edges_.assign(static_cast<std::size_t>(feature().n_bins), {});
     edge_low_.assign(edges_.size(), kInfinite);
     seconds_.clear();
@@ -183,6 +184,11 @@ class RootThresholds {
   }
 
  private:
+  void read_worst() {
+    row_worst_.resize(static_cast<std::size_t>(data_.n_rows()));
+    for (std::int32_t row = 0; row < data_.n_rows(); ++row)
+      row_worst_[static_cast<std::size_t>(row)] = objective_.leaf(data_.worst(row));
+  }
   const SetFeature<V>& feature() const { return set_->feature(root_); }
   // Where nothing is known of it: more than any tree costs.
   Cost worst_between(std::int32_t from, std::int32_t to) const {
@@ -239,10 +245,11 @@ class RootThresholds {
   bool is_short_ = false;
   const std::int32_t* order_ = nullptr;
   const std::int32_t* ranks_ = nullptr;
-  ChargedVector<Cost> worst_;     // up to each position
-  std::vector<RootSides> edges_;  // [bin]
-  std::vector<Cost> edge_low_;    // [bin]: bounds of the trees with the root test at the edge
-  std::vector<Cost> seconds_;     // [point][side][feature]
+  ChargedVector<Cost> row_worst_;  // by row
+  ChargedVector<Cost> worst_;      // up to each position
+  std::vector<RootSides> edges_;   // [bin]
+  std::vector<Cost> edge_low_;     // [bin]: bounds of the trees with the root test at the edge
+  std::vector<Cost> seconds_;      // [point][side][feature]
 };
 
 }  // namespace certree

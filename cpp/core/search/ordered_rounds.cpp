@@ -50,6 +50,7 @@ void OrderedSearch::run(Shape shape, Counters& counters) {
 
 void OrderedSearch::add_counters(Counters& counters) {
   counters_.pair_tables = depth_two_->counters.pair_tables;
+  counters_.bit_pairs = depth_two_->counters.bit_pairs;
   counters_.thresholds = depth_two_->counters.thresholds;
   counters.add(counters_);
 }

@@ -10,6 +10,7 @@
 
 #include "search/options.hpp"
 #include "search/ordered_bins.hpp"
+#include "search/ordered_bits.hpp"
 
 namespace certree {
 
@@ -23,7 +24,9 @@ class SiblingTables {
         whole_(data, options.min_leaf, budget, memory),
         part_(data, options.min_leaf, budget, memory),
         whole_cells_(memory),
-        part_cells_(memory) {
+        part_cells_(memory),
+        whole_bits_(memory),
+        part_bits_(memory) {
     place_tables(options);
   }
 
@@ -32,7 +35,7 @@ class SiblingTables {
   }
 
   // The rows in the bins of their node: counted, or as what the other rows leave.  Null: the budget ended on the way.
-  RowSetBins<V>* take(const OrderedRows& rows, RowSetBins<V>& own) {
+  RowSetBins<V>* take(const OrderedRows& rows, RowSetBins<V>& own, BitPairs<V>& bits) {
     OrderedNode& node = *rows.node;
     if (!has_whole_ || !(node.key() == whole_key_)) {
       OrderedRows all;
@@ -40,6 +43,8 @@ class SiblingTables {
       all.rows = node.rows();
       all.n_rows = node.n_rows();
       whole_.take(all, 0, 0);
+      bits.choose(whole_, layout_);
+      has_whole_bits_ = false;
       whole_key_ = node.key();
       has_whole_ = true;
       whole_has_.assign(whole_has_.size(), 0);
@@ -54,6 +59,7 @@ class SiblingTables {
     }
     if (!has_part_ || !(small.key == part_key_)) {
       part_.take(small, 0, 0);
+      has_part_bits_ = false;
       part_key_ = small.key;
       has_part_ = true;
       part_has_.assign(part_has_.size(), 0);
@@ -64,6 +70,17 @@ class SiblingTables {
     return &own;
   }
 
+  // The columns of bits of the node.
+  const BitLayout& layout() const { return layout_; }
+  void evaluate_bits(const RowSetBins<V>& set, BitPairs<V>& bits) {
+    if (!has_part_bits_) bits.count(part_, layout_, part_bits_);
+    has_part_bits_ = true;
+    if (&set == &part_) return bits.evaluate(layout_, part_bits_, nullptr);
+    if (!has_whole_bits_) bits.count(whole_, layout_, whole_bits_);
+    has_whole_bits_ = true;
+    bits.evaluate(layout_, whole_bits_, &part_bits_);
+  }
+
   // Once for all threads that count.
   void make_room() {
     if (!is_on_) return;
@@ -71,11 +88,11 @@ class SiblingTables {
     whole_cells_.ensure(size_);
   }
 
-  // Sets the cells of a table of features f <= g.  Threads may count different pairs.
+  // Sets the cells of a table of two features.  Threads may count different pairs.
   void count(const PairKernels<V>& kernels, std::int32_t f, std::int32_t g, const RowSetBins<V>& set,
              PairTable<V>& table) {
-    const auto at =
-        static_cast<std::size_t>(f) * static_cast<std::size_t>(data_.n_features()) + static_cast<std::size_t>(g);
+    const auto at = static_cast<std::size_t>(std::min(f, g)) * static_cast<std::size_t>(data_.n_features()) +
+                    static_cast<std::size_t>(std::max(f, g));
     table.cells = counted(kernels, part_, part_cells_, part_has_, f, g, at);
     if (&set == &part_) return;
     table.less = table.cells;
@@ -86,7 +103,7 @@ class SiblingTables {
   static constexpr std::int32_t kLeastRows = 2000;  // with fewer, bins that suit each side are better
   static constexpr std::size_t kMostBytes = std::size_t{1} << 27;
 
-  // One place per pair f <= g.
+  // One place per pair f <= g, whichever of them comes first in its table.
   void place_tables(const Options& options) {
     const std::int32_t n = data_.n_features();
     std::size_t size = 0;
@@ -95,8 +112,9 @@ class SiblingTables {
       for (std::int32_t g = 0; g < n; ++g) {
         offset_.push_back(size);
         if (g < f) continue;
-        const auto stride = static_cast<std::size_t>((data_.n_ranks(g) + 15) / 16 * 16);
-        size += static_cast<std::size_t>(n_planes_) * static_cast<std::size_t>(data_.n_ranks(f)) * stride;
+        const std::int32_t a = data_.n_ranks(f), b = data_.n_ranks(g);
+        size += static_cast<std::size_t>(n_planes_) *
+                static_cast<std::size_t>(std::max(a * padded<V>(b), b * padded<V>(a)));
       }
     }
     std::size_t most = kMostBytes;
@@ -130,6 +148,9 @@ class SiblingTables {
   std::size_t size_ = 0;
   Fingerprint whole_key_, part_key_;
   bool has_whole_ = false, has_part_ = false;
+  BitLayout layout_;
+  BitCounts<V> whole_bits_, part_bits_;
+  bool has_whole_bits_ = false, has_part_bits_ = false;
 };
 
 }  // namespace certree

@@ -144,6 +144,7 @@ class Stump {
         position_(static_cast<std::size_t>(data.n_rows()) + 1, kInfeasible<V>, memory),
         label_(memory),
         value_(memory),
+        none_(memory),
         edges_(memory),
         scratch_(memory),
         first_(memory),
@@ -186,8 +187,8 @@ class Stump {
     if (data_.leaves() != nullptr) return;
     std::copy_n(edges_.data() + static_cast<std::size_t>(bin) * planes, planes, totals_[0].begin());
     const std::int32_t* rows = order(root_);
-    for (std::int32_t k = set_->feature(root_).start[bin]; k < position; ++k)
-      set_->add_totals(rows[k], 1, totals_[0].data());
+    V* left = totals_[0].data();
+    for (std::int32_t k = set_->feature(root_).start[bin]; k < position; ++k) set_->add_totals(rows[k], 1, left);
     for (std::size_t d = 0; d < planes; ++d) totals_[1][d] = static_cast<V>(set_->totals()[d] - totals_[0][d]);
   }
 
@@ -217,22 +218,12 @@ class Stump {
     if constexpr (sizeof(V) == sizeof(std::int64_t))
       if (may_use_runs_ && f == root_ && set_->min_leaf() <= 1 && set_->n_rows() >= kManyRows) return split_run(side);
     Line& line = lines_[static_cast<std::size_t>(f)];
-    if (!line.has_rows) lay_out(f, line);
-    if (!line.has_positions) gather(line.rows, position_, line.position);
-    line.has_positions = true;
-    SecondRows<V> in;
-    in.rule = data_.rule();
-    in.length = length_;
-    in.position = line.position.data();
-    in.values = line.values.data();
-    in.label = line.label.data();
-    in.parts = line.parts.data();
+    if (!line.has_positions) set_positions(f, line);
+    SecondRows<V>& in = line.in;
     in.threshold = static_cast<V>(n_left_);
     in.side = side;
     in.totals = totals_[side].data();
     in.n_rows = static_cast<V>(side_rows(side));
-    in.min_leaf =
-        set_->min_leaf() > 1 ? static_cast<V>(std::min<std::int64_t>(set_->min_leaf(), kInfeasible<V>)) : V{0};
     return kernels.scan_second(in, scratch_.data());
   }
 
@@ -242,12 +233,19 @@ class Stump {
 
   struct Line {
     explicit Line(MemoryBudget& memory)
-        : order(memory), rows(memory), position(memory), values(memory), label(memory), parts(memory) {}
+        : order(memory), rows(memory), position(memory), values(memory), label(memory), none(memory) {}
     ChargedVector<std::int32_t> order;
     ChargedVector<std::int32_t> rows;  // in lanes; the number of all rows: none
-    ChargedVector<V> position, values, label, parts;
+    ChargedVector<V> position, values, label, none;
     bool has_order = false, has_rows = false, has_positions = false;
+    SecondRows<V> in;  // all of the above
   };
+  void set_positions(std::int32_t f, Line& line) {
+    if (!line.has_rows) lay_out(f, line);
+    gather(line.rows, position_, line.position);
+    line.has_positions = true;
+    line.in.position = line.position.data();
+  }
 
   // By the root feature itself, a side is a run of rows.
   SecondSplit<V> split_run(int side) {
@@ -301,14 +299,18 @@ class Stump {
   bool has_two_labels() const {
     return data_.adds_to_one_plane() && data_.rule().n_planes == 2 && set_->min_leaf() <= 1;
   }
-  // By row, and for none: the plane, and what the row adds to it.
+  // Something is to be known of a row beside its label.
+  bool has_values() const { return has_two_labels() || !data_.has_unit_values(); }
+  // By row, and for none: the plane, and what the row adds to it.  With two labels, the sign tells the plane.
   void read_labels() {
     const auto n = static_cast<std::size_t>(data_.n_rows());
     label_.assign(n + 1, static_cast<V>(-1));
     value_.assign(n + 1, V{0});
     for (std::int32_t row = 0; row < data_.n_rows(); ++row) {
       label_[static_cast<std::size_t>(row)] = static_cast<V>(data_.plane(row));
-      value_[static_cast<std::size_t>(row)] = static_cast<V>(data_.value(row, data_.plane(row)));
+      const Cost value = data_.value(row, data_.plane(row));
+      value_[static_cast<std::size_t>(row)] =
+          static_cast<V>(has_two_labels() && data_.plane(row) == 0 ? -value : value);
     }
   }
 
@@ -317,34 +319,42 @@ class Stump {
     const std::int32_t* ranks = data_.ranks(f);
     const std::int32_t n = set_->n_rows();
     const std::size_t size = static_cast<std::size_t>(length_) * static_cast<std::size_t>(kLanes<V>);
-    line.rows.assign(size, data_.n_rows());
-    line.parts.assign(size, 0);
-    // Run by run, one per lane.
-    std::int32_t k = 0;
-    for (std::size_t lane = 0; lane < static_cast<std::size_t>(kLanes<V>); ++lane) {
-      std::size_t at = lane;
-      for (const std::int32_t end = std::min(k + length_, n); k < end; ++k, at += static_cast<std::size_t>(kLanes<V>)) {
-        line.rows[at] = order_of[k];
-        line.parts[at] = static_cast<V>(k + 1 < n && ranks[order_of[k]] != ranks[order_of[k + 1]] ? -1 : 0);
-      }
+    none_.resize(size);
+    std::int32_t rank = ranks[order_of[0]];
+    for (std::int32_t k = 0; k + 1 < n; ++k) {
+      const std::int32_t next = ranks[order_of[k + 1]];
+      none_[static_cast<std::size_t>(k)] = next != rank ? V{0} : kInfeasible<V>;
+      rank = next;
     }
+    std::fill(none_.begin() + n - 1, none_.end(), kInfeasible<V>);
+    line.rows.resize(size);
+    line.none.resize(size);
+    // Run by run, one per lane.
+    std::size_t at = 0;
+    for (std::int32_t first = 0; first < length_; ++first)
+      for (std::int32_t k = first; at < (static_cast<std::size_t>(first) + 1) * kLanes<V>; k += length_, ++at) {
+        line.rows[at] = k < n ? order_of[k] : data_.n_rows();
+        line.none[at] = none_[static_cast<std::size_t>(k)];
+      }
     if (data_.adds_to_one_plane()) {
       if (label_.empty()) read_labels();
-      gather(line.rows, value_, line.values);
-      if (has_two_labels()) {
-        for (std::size_t at = 0; at < size; ++at)
-          if (label_[static_cast<std::size_t>(line.rows[at])] == 0) line.values[at] = static_cast<V>(-line.values[at]);
-      } else {
-        gather(line.rows, label_, line.label);
-      }
+      if (has_values()) gather(line.rows, value_, line.values);
+      if (!has_two_labels()) gather(line.rows, label_, line.label);
     } else {
       line.values.assign(size * static_cast<std::size_t>(data_.rule().n_planes), 0);
       for (std::int32_t d = 0; d < data_.rule().n_planes; ++d)
-        for (std::size_t at = 0; at < size; ++at)
-          if (line.rows[at] < data_.n_rows())
-            line.values[static_cast<std::size_t>(d) * size + at] = static_cast<V>(data_.value(line.rows[at], d));
+        for (std::size_t k = 0; k < size; ++k)
+          if (line.rows[k] < data_.n_rows())
+            line.values[static_cast<std::size_t>(d) * size + k] = static_cast<V>(data_.value(line.rows[k], d));
     }
     line.has_rows = true;
+    line.in.rule = data_.rule();
+    line.in.length = length_;
+    line.in.values = has_values() ? line.values.data() : nullptr;
+    line.in.label = line.label.data();
+    line.in.none = line.none.data();
+    line.in.min_leaf =
+        set_->min_leaf() > 1 ? static_cast<V>(std::min<std::int64_t>(set_->min_leaf(), kInfeasible<V>)) : V{0};
   }
   static void gather(const ChargedVector<std::int32_t>& rows, const ChargedVector<V>& by_row, ChargedVector<V>& out) {
     out.resize(rows.size());
@@ -359,6 +369,7 @@ class Stump {
   std::int32_t root_ = -1;
   ChargedVector<V> position_;       // by row: along the root feature
   ChargedVector<V> label_, value_;  // by row
+  ChargedVector<V> none_;           // along a feature: as in its line
   ChargedVector<V> edges_;          // [bin][plane]: sums of the rows before each bin of the root feature
   std::vector<V> totals_[2];        // [side][plane]
   std::int32_t n_left_ = 0;
