@@ -28,7 +28,7 @@ from harness import report
 
 from certree import _core
 
-FEW_ROWS, MANY_ROWS = 500, 4000
+FEW_ROWS, MANY_ROWS = 500, 12_000
 LANES = 32  # of 16 bits: what sums of so few rows take
 
 
@@ -68,7 +68,7 @@ def rates(isa: str, repeats: int) -> dict[str, float]:
     few, many = (per_pair(FEW_ROWS, 30, b, isa, False, repeats) for b in (LANES // 2, LANES))
     cells = (many - few) / (LANES - LANES // 2) / 2  # one register a bin, two labels
     # Four ranks are three columns: a pair of features is nine pairs of these.
-    bits = {n: per_pair(n, 60, 4, isa, True, repeats) / 9 for n in (FEW_ROWS, MANY_ROWS)}
+    bits = {n: per_pair(n, 100, 4, isa, True, repeats) / 9 for n in (FEW_ROWS, MANY_ROWS)}
     word = (bits[MANY_ROWS] - bits[FEW_ROWS]) / ((MANY_ROWS - FEW_ROWS) / 64)
     return {
         "row": row,

@@ -56,8 +56,8 @@ class BitPairs {
   }
 
   // The features for which columns of bits are faster than pair tables: those with the fewest bins, as long as one more saves
-  // time.
-  void choose(const RowSetBins<V>& set, BitLayout& out) {
+  // time.  `n_rows`: that are counted for a pass.
+  void choose(const RowSetBins<V>& set, std::int32_t n_rows, BitLayout& out) {
     out.features.clear();
     out.n_columns = 0;
     if (weights_.empty() || !options_.use_bit_pairs) return;
@@ -69,10 +69,10 @@ class BitPairs {
     out.first.assign(static_cast<std::size_t>(data_.n_features()), -1);
     for (const std::int32_t f : few_) {
       const std::int32_t more = bins(f) - 1;
-      double saved = model_.by_table(set.n_rows(), bins(f), bins(f));
-      for (const std::int32_t g : out.features) saved += model_.by_table(set.n_rows(), bins(g), bins(f));
+      double saved = model_.by_table(n_rows, bins(f), bins(f));
+      for (const std::int32_t g : out.features) saved += model_.by_table(n_rows, bins(g), bins(f));
       if (out.n_columns + more > kMostColumns) break;
-      if (model_.by_bits(set.n_rows(), more * (out.n_columns + (more + 1) / 2.0)) >= saved) break;
+      if (model_.by_bits(n_rows, more * (out.n_columns + (more + 1) / 2.0)) >= saved) break;
       out.first[static_cast<std::size_t>(f)] = out.n_columns;
       out.features.push_back(f);
       out.n_columns += more;

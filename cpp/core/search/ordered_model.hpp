@@ -24,13 +24,13 @@ struct PairRates {
 inline PairRates pair_rates(Isa isa) {
   switch (isa) {
     case Isa::avx512:
-      return {0.66, 11, 68, 0.035, 0.4};
+      return {0.65, 11, 70, 0.1, 0.7};
     case Isa::avx2:
-      return {0.66, 35, 55, 0.17, 0.8};
+      return {0.65, 35, 70, 0.18, 1.0};
     case Isa::baseline:
       break;
   }
-  return {0.66, 37, 72, 2.1, 0.4};
+  return {0.65, 38, 80, 2.1, 1.5};
 }
 
 template <class V>

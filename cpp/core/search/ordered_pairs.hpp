@@ -65,7 +65,7 @@ class PairPass {
         own_.take(rows, 1, 1);
       }
       set_ = &own_;
-      bits_.choose(own_, own_layout_);
+      bits_.choose(own_, rows.n_rows, own_layout_);
       layout_ = &own_layout_;
     }
     return *set_;

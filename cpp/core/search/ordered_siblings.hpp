@@ -43,7 +43,7 @@ class SiblingTables {
       all.rows = node.rows();
       all.n_rows = node.n_rows();
       whole_.take(all, 0, 0);
-      bits.choose(whole_, layout_);
+      bits.choose(whole_, node.n_rows() / kCountedShare, layout_);
       has_whole_bits_ = false;
       whole_key_ = node.key();
       has_whole_ = true;
@@ -101,6 +101,8 @@ class SiblingTables {
 
  private:
   static constexpr std::int32_t kLeastRows = 2000;  // with fewer, bins that suit each side are better
+  // Of the rows of a node, a pass counts so many: the smaller side has a quarter, and serves both.
+  static constexpr std::int32_t kCountedShare = 8;
   static constexpr std::size_t kMostBytes = std::size_t{1} << 27;
 
   // One place per pair f <= g, whichever of them comes first in its table.

@@ -44,12 +44,14 @@ _ANSWER = 1.5  # to answer a test for a row
 _PAIR = 0.3  # to count a pair of tests in 64 rows, for each class but one
 _ADD = 2.5  # the same where rows have vectors, for each of their values
 _RANK = 30.0  # to rank a row
-_SWEEP = 1.0  # to add a row to the histogram of a pair of features
+_SWEEP = 0.65  # to add a row to the histogram of a pair of features
 _SWEEP_BY_ROW = 3.0  # the same for each value of a vector
-_SCAN = 4.0  # to scan a pair of bins, for each class
+_SCAN = 2.0  # to scan a pair of bins, for each class
+_SCAN_BY_ROW = 4.0  # the same where rows have vectors
 # Below the root, the search over columns prunes better: that over ranks takes so many times as
-# long as their first passes say, for two classes. It grows with the square of their number.
-_DEEPER = 4.0
+# long as their first passes say, for two classes, at depth three and at more. It grows with the
+# square of their number.
+_DEEPER = (4.0, 12.0)
 
 
 class _Rates(NamedTuple):
@@ -359,13 +361,13 @@ def expected_times(
     by_columns, by_ranks = _ANSWER * tests * n_rows, _RANK * features * n_rows
     if depth > 1:
         bins = float(np.minimum(n_ranks, max(_BINS * n_rows**0.5, 2)).sum())
-        sweep, pair = _SWEEP, _PAIR * max(n_classes - 1, 1)
-        times = 1.0 if depth == 2 else _DEEPER * (n_classes / 2) ** 2
+        sweep, scan, pair = _SWEEP, _SCAN, _PAIR * max(n_classes - 1, 1)
+        times = 1.0 if depth == 2 else _DEEPER[min(depth, 4) - 3] * (n_classes / 2) ** 2
         if kind is not None:
-            sweep, pair = _SWEEP_BY_ROW * n_classes, _ADD * n_classes
+            sweep, scan, pair = _SWEEP_BY_ROW * n_classes, _SCAN_BY_ROW, _ADD * n_classes
             rates = _BY_ROW[kind]
             pair, times = pair * rates.columns, rates.ranks[min(depth, 4) - 2]
-        pairs = sweep * features**2 / 2 * n_rows + _SCAN * bins**2 / 2 * n_classes
+        pairs = sweep * features**2 / 2 * n_rows + scan * bins**2 / 2 * n_classes
         by_ranks += pairs * times * (_PATH if limits.is_path else 1.0)
         by_ranks *= _NO_DEPTH if limits.max_depth is None else 1.0
         by_columns += pair * tests**2 / 2 * n_rows / 64
