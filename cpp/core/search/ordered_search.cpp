@@ -7,8 +7,8 @@ namespace certree {
 namespace {
 
 // Sides are solved this share of all cost past what could still win, and at least so many mean rows.
-constexpr Cost kSlackShare = 200;
-constexpr Cost kSlackRows = 5;
+constexpr Cost kSlackShare = 20;
+constexpr Cost kSlackRows = 8;
 
 // Bounds for leaves of any size are entries of their own.
 constexpr std::uint64_t kLooseKey = std::uint64_t{1} << 32;
