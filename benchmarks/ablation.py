@@ -41,7 +41,7 @@ _LIMIT = 60.0
 
 _LIMITED = ("fair", "fair, no planes", "two limits", "scarce, no planes", "loose, no planes")
 
-_ORDERED = ("numbers", "numbers, many rows")
+_ORDERED = ("numbers", "numbers, many rows", "flags and numbers", "regression over numbers")
 
 # Techniques whose use shows where a search is stopped.
 _ANYTIME = ("use_greedy_incumbent", "use_iterative_deepening", "use_rising_bound")
@@ -55,6 +55,7 @@ _KINDS = {
     "use_dropped_rows": _ORDERED,
     "use_threshold_": _ORDERED,
     "use_root_feature_bounds": _ORDERED,
+    "use_bit_pairs": _ORDERED,
     "use_run_blocks": ("one column",),
     "use_weight_reuse": ("f1", "fair"),
     "use_leaf_table": ("leaf function",),
@@ -84,6 +85,7 @@ def tables(quick: bool) -> dict[str, Any]:
         "quarters": np.argsort(np.argsort(cells[:, : 3 if quick else 10], axis=0), axis=0)
         * 4
         // len(cells),
+        "blood": blood[:, :2] if quick else blood,
         "blood bits": _bits(blood, 2 if quick else 8),
         # Half of the patients, hard to tell from the others: errors of both kinds trade off.
         "rough blood bits": _bits(blood, 1 if quick else 6),
@@ -98,6 +100,7 @@ def tables(quick: bool) -> dict[str, Any]:
         # Many rows of numbers, of which two tell the classes apart, together only.
         "plane": plane(300 if quick else 40_000, 3 if quick else 12),
         "column": column(300 if quick else 30_000),
+        "flags": flags(200 if quick else 10_000, 8 if quick else 40),
         # Each column and its opposite, as one-hot encodings of two categories have them.
         "twins": np.hstack([bits[:, : 10 if quick else 90], 1 - bits[:, : 10 if quick else 90]]),
     }
@@ -123,6 +126,18 @@ def plane(rows: int, columns: int) -> tuple[Any, Any]:
     numbers = rng.random((rows, columns))
     quarter = (numbers[:, 0] > 0.5) ^ (numbers[:, 1] > 0.4)
     return numbers, quarter ^ (rng.random(rows) < 0.02)
+
+
+def flags(rows: int, columns: int) -> tuple[Any, Any]:
+    """Draw four columns of numbers beside flags; the class depends on both kinds, and on chance."""
+    rng = np.random.default_rng(0)
+    numbers = rng.normal(size=(rows, 4))
+    bits = rng.random((rows, columns)) < rng.uniform(0.1, 0.9, columns)
+    score = numbers[:, 0] * bits[:, 0] + np.where(
+        numbers[:, 1] > 0.3, bits[:, 1], -1.0 * bits[:, 2]
+    )
+    score += (bits[:, 3] & bits[:, 4]) * numbers[:, 2] + 0.8 * rng.normal(size=rows)
+    return np.hstack([numbers, bits]), score > 0
 
 
 def column(rows: int) -> tuple[Any, Any]:
@@ -202,6 +217,11 @@ def searches(quick: bool) -> dict[str, Callable[[], Any]]:
             .fit(*data["counts"])
             .certificate_
         ),
+        "regression over numbers": lambda: (
+            certree.OptimalTreeRegressor(2 if quick else 3, thresholds="all", **shared)
+            .fit(data["blood"], data["progress"])
+            .certificate_
+        ),
         "one column": lambda: (
             certree.OptimalTreeRegressor(2, thresholds="all", **shared)
             .fit(*data["column"])
@@ -219,6 +239,7 @@ def searches(quick: bool) -> dict[str, Callable[[], Any]]:
         "numbers, many rows": lambda: classify(
             *data["plane"], max_depth=3, thresholds="all", complexity=0.01
         ),
+        "flags and numbers": lambda: classify(*data["flags"], max_depth=3, thresholds="all"),
         "f1": lambda: classify(bits, max_depth=depth, objective="f1"),
         "front": lambda: certree.pareto_front(bits, y, max_depth=depth, **shared).certificate,
         "front, deep": lambda: (

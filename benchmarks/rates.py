@@ -4,12 +4,13 @@
     python benchmarks/rates.py --isa avx2 --repeats 30
 
 At every set of rows, the search over ordered features chooses between pair tables and columns of
-bits, and how many bins to make, by a model of the time of a pass (cpp/core/search/ordered_model.hpp).
-This command fits trees of depth two to generated features with few ranks, which is one pass and
-nothing else, by the time of the processor with one thread, the least of several repeats. Differences
-between numbers of features, rows and ranks give the rates in nanoseconds; what grows with the
-features and not with their pairs cancels out. Write what differs much into ``pair_rates`` there. The
-other tables show whole passes over 30 features with the choice of the model and with tables alone.
+bits, and how many bins to make, by a model of the time of a pass
+(cpp/core/search/ordered_model.hpp). This command fits trees of depth two to generated features with
+few ranks, which is one pass and nothing else, by the time of the processor with one thread, the
+least of several repeats. Differences between numbers of features, rows and ranks give the rates in
+nanoseconds; what grows with the features and not with their pairs cancels out. Write what differs
+much into ``pair_rates`` there. The other tables show whole passes over 30 features with the choice
+of the model and with tables alone.
 """
 
 from __future__ import annotations
@@ -32,7 +33,9 @@ FEW_ROWS, MANY_ROWS = 500, 12_000
 LANES = 32  # of 16 bits: what sums of so few rows take
 
 
-def seconds(n_rows: int, n_features: int, n_ranks: int, isa: str, bits: bool, repeats: int) -> float:
+def seconds(
+    n_rows: int, n_features: int, n_ranks: int, isa: str, bits: bool, repeats: int
+) -> float:
     """Time one pass over all pairs of features: the least of some repeats."""
     rng = np.random.default_rng(0)
     ranks = rng.integers(0, n_ranks, size=(n_features, n_rows)).astype(np.int32)
