@@ -39,9 +39,10 @@ struct BitCounts {
 template <class V>
 class BitPairs {
  public:
-  BitPairs(const OrderedData& data, const Options& options, MemoryBudget& memory)
+  BitPairs(const OrderedData& data, const Options& options, Budget& budget, MemoryBudget& memory)
       : data_(data),
         options_(options),
+        budget_(budget),
         model_(options.isa, data.rule().n_planes),
         kernels_(kernels_for<V>(options.isa)),
         bit_kernels_(bit_kernels_for(options.isa)),
@@ -71,7 +72,7 @@ class BitPairs {
       const std::int32_t more = bins(f) - 1;
       double saved = model_.by_table(n_rows, bins(f), bins(f));
       for (const std::int32_t g : out.features) saved += model_.by_table(n_rows, bins(g), bins(f));
-      if (out.n_columns + more > kMostColumns) break;
+      if (!fits(set.n_rows(), out.n_columns + more)) break;
       if (model_.by_bits(n_rows, more * (out.n_columns + (more + 1) / 2.0)) >= saved) break;
       out.first[static_cast<std::size_t>(f)] = out.n_columns;
       out.features.push_back(f);
@@ -80,16 +81,21 @@ class BitPairs {
     out.stride = (out.n_columns + 7) / 8 * 8;
   }
 
-  void count(const RowSetBins<V>& set, const BitLayout& layout, BitCounts<V>& out) {
+  // False: stopped.
+  bool count(const RowSetBins<V>& set, const BitLayout& layout, BitCounts<V>& out) {
     const auto stride = static_cast<std::size_t>(layout.stride), n = static_cast<std::size_t>(layout.n_columns);
     const BitColumns view = pack(set, layout);
     out.totals.assign(weights_.size(), 0);
     for (const Plane& plane : planes_) out.totals[static_cast<std::size_t>(plane.type)] = static_cast<V>(plane.rows);
     kernels_.count_columns(view, out.columns.ensure(weights_.size() * stride));
     V* pairs = out.pairs.ensure(weights_.size() * n * stride);
-    for (std::int32_t i = 0; i < layout.n_columns; i += kRowsPerCall)
+    const bool is_long = static_cast<std::int64_t>(set.n_rows()) * layout.n_columns > kManyAnswers;
+    for (std::int32_t i = 0; i < layout.n_columns; i += kRowsPerCall) {
       kernels_.count_rows(view, i, std::min(i + kRowsPerCall, layout.n_columns),
                           pairs + static_cast<std::size_t>(i) * stride, n * stride);
+      if (is_long && budget_.poll()) return false;
+    }
+    return true;
   }
 
   // The best splits of both sides of every column by another one, in the rows of `all` without those of `less` (null: none).
@@ -127,8 +133,18 @@ class BitPairs {
   const V* best(int side, bool limited) const { return out_[(limited && options_.min_leaf > 1 ? 2 : 0) + side].data(); }
 
  private:
-  static constexpr std::int32_t kMostColumns = 1024;  // their counts take some megabytes
+  static constexpr std::int64_t kMostBytes = std::int64_t{1} << 24;
   static constexpr std::int32_t kRowsPerCall = 4;
+  // Counting four columns with all others takes some milliseconds where there are so many answers.
+  static constexpr std::int64_t kManyAnswers = std::int64_t{1} << 24;
+
+  // The counts of so many columns take little memory, and their bits little of what there is.
+  bool fits(std::int32_t n_rows, std::int32_t n_columns) const {
+    const std::int64_t counts = std::int64_t{n_columns} * n_columns * rule_.n_types * std::int64_t{sizeof(V)};
+    const std::int64_t bits = std::int64_t{n_rows} * n_columns / 8;
+    if (counts > kMostBytes) return false;
+    return options_.memory_limit <= 0 || std::max(counts, bits) <= options_.memory_limit / 16;
+  }
 
   BitColumns pack(const RowSetBins<V>& set, const BitLayout& layout) {
     planes_.clear();
@@ -156,6 +172,7 @@ class BitPairs {
 
   const OrderedData& data_;
   const Options& options_;
+  Budget& budget_;
   PairModel<V> model_;
   const Kernels<V>& kernels_;
   const BitKernels& bit_kernels_;

@@ -42,7 +42,7 @@ class PairPass {
         progress_(progress),
         kernels_(pair_kernels_for<V>(options.isa)),
         model_(options.isa, data.rule().n_planes),
-        bits_(data, options, memory),
+        bits_(data, options, budget, memory),
         own_bits_(memory),
         own_(data, options.min_leaf, budget, memory),
         siblings_(data, options, budget, memory),
@@ -84,7 +84,7 @@ class PairPass {
     const std::int64_t n = static_cast<std::int64_t>(pairs_.size()), steps = n * set_->n_rows();
     const std::size_t lanes = crew_.size() > 1 && steps >= kSharedSteps ? lanes_.size() : 1;
     for (std::size_t k = 0; k < lanes; ++k) prepare(*lanes_[k]);
-    fold_bits(counters);
+    if (!fold_bits(counters)) return false;
     const std::int64_t between = std::max<std::int64_t>(kManyValues / std::max(set_->n_rows(), 1), 1);
     std::atomic<bool> is_whole = true;
     if (lanes > 1) {
@@ -177,15 +177,15 @@ class PairPass {
     return true;
   }
 
-  // Pairs of features that are columns of bits.
-  void fold_bits(OrderedCounters& counters) {
+  // Pairs of features that are columns of bits.  False: stopped.
+  bool fold_bits(OrderedCounters& counters) {
     const auto is_root = [&](std::int32_t f) { return is_scanned(f); };
-    if (std::none_of(layout_->features.begin(), layout_->features.end(), is_root)) return;
-    if (set_ == &own_ && layout_ == &own_layout_) {
-      bits_.count(own_, own_layout_, own_bits_);
-      bits_.evaluate(own_layout_, own_bits_, nullptr);
+    if (std::none_of(layout_->features.begin(), layout_->features.end(), is_root)) return true;
+    if (layout_ != &own_layout_) {
+      if (!siblings_.evaluate_bits(*set_, bits_)) return false;
     } else {
-      siblings_.evaluate_bits(*set_, bits_);
+      if (!bits_.count(own_, own_layout_, own_bits_)) return false;
+      bits_.evaluate(own_layout_, own_bits_, nullptr);
     }
     const std::int64_t columns = layout_->n_columns;
     counters.bit_pairs += columns * (columns - 1) / 2;
@@ -198,6 +198,7 @@ class PairPass {
           if (!is_exact()) all.loose[e] = std::min(all.loose[e], bits_.best(side, false)[first + e]);
         }
       }
+    return true;
   }
 
   // Room for any pair of the set, and nothing known yet.

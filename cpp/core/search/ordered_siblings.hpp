@@ -72,13 +72,14 @@ class SiblingTables {
 
   // The columns of bits of the node.
   const BitLayout& layout() const { return layout_; }
-  void evaluate_bits(const RowSetBins<V>& set, BitPairs<V>& bits) {
-    if (!has_part_bits_) bits.count(part_, layout_, part_bits_);
-    has_part_bits_ = true;
-    if (&set == &part_) return bits.evaluate(layout_, part_bits_, nullptr);
-    if (!has_whole_bits_) bits.count(whole_, layout_, whole_bits_);
-    has_whole_bits_ = true;
-    bits.evaluate(layout_, whole_bits_, &part_bits_);
+  // False: stopped.
+  bool evaluate_bits(const RowSetBins<V>& set, BitPairs<V>& bits) {
+    const bool is_part = &set == &part_;
+    if (!has_part_bits_) has_part_bits_ = bits.count(part_, layout_, part_bits_);
+    if (!has_whole_bits_ && !is_part) has_whole_bits_ = bits.count(whole_, layout_, whole_bits_);
+    if (!has_part_bits_ || (!has_whole_bits_ && !is_part)) return false;
+    bits.evaluate(layout_, is_part ? part_bits_ : whole_bits_, is_part ? nullptr : &part_bits_);
+    return true;
   }
 
   // Once for all threads that count.
