@@ -38,11 +38,12 @@ SecondSplit<V> scan_two_labels(const SecondRows<V>& in) {
     low = lesser<V>(low, sum + none);
     high = lesser<V>(high, none - sum);
   }
-  // A lane without a threshold has a value that is too large for both.
+  // A lane without a threshold has a value that is too large for both: a sum up to a threshold is at most the weight of label 1,
+  // and this is less than kInfeasible less the weight of label 0.
   const Lanes<V> before = before_lanes<V>(sum);
   const V least_sum = least_lane<V>(low + before), most_sum = least_lane<V>(high - before);
   SecondSplit<V> out;
-  if (least_lane<V>(low) < kInfeasible<V> / 2)
+  if (least_sum <= in.totals[1])
     out.loose = least(static_cast<V>(in.totals[0] + least_sum), static_cast<V>(in.totals[1] + most_sum));
   out.limited = out.loose;
   return out;

@@ -236,7 +236,7 @@ class PairPass {
     table.n_first = first.n_bins;
     table.n_second = second.n_bins;
     table.stride = stride;
-    if (siblings_.fits(set_->given())) {
+    if (layout_ != &own_layout_) {
       siblings_.count(kernels_, f, g, *set_, table);
     } else {
       V* cells = lane.cells.ensure(plane * static_cast<std::size_t>(planes));

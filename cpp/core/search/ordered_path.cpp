@@ -33,6 +33,7 @@ void OrderedSearch::offer_grown(const SizedTrees& grown, std::int64_t splits) {
 void OrderedSearch::prove_entry(Shape shape, Improver& improver, const SizedTrees& grown, PathEntry& entry) {
   Progress goal(budget_, {}, 0);
   goal_ = &goal;
+  most_splits_ = shape.splits;
   offer_grown(grown, entry.splits);
   if (grown.cost(static_cast<std::size_t>(entry.splits)) > entry.lower && !budget_.stopped()) {
     try {

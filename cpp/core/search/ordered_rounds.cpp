@@ -25,6 +25,7 @@ constexpr std::int32_t kDeepRounds =
 }  // namespace
 
 void OrderedSearch::run(Shape shape, Counters& counters) {
+  most_splits_ = shape.splits;
   const OrderedRows rows = all_rows(0);
   Tree leaf;
   std::int32_t label = 0;

@@ -295,7 +295,8 @@ bool OrderedSearch::evaluate(std::size_t k, Shape shape, const OpenInterval& at,
       if (value < here.best) {
         here.best = value;
         here.split = {at.feature, data_.ranks(at.feature)[order[position - 1]]};
-        if (k == 0) publish(k, shape, here.split, value);
+        // Windows of the improver are searched without a limit on splits, and it cuts their trees itself.
+        if (k == 0 && shape.splits <= most_splits_) publish(k, shape, here.split, value);
       }
     }
     point.sides[j] = {found[0].loose, found[1].loose};

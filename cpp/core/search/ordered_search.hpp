@@ -146,8 +146,9 @@ class OrderedSearch {
   ChargedVector<std::uint8_t> is_in_;
   Cost slack_ = 0, least_slack_ = 0;
   bool is_last_ = false;
-  Cost beyond_ = kInfinite;  // what trees of the whole problem cost that the search at hand leaves out
-  bool has_sizes_ = false;   // trees of several sizes are looked for
+  Cost beyond_ = kInfinite;       // what trees of the whole problem cost that the search at hand leaves out
+  std::int64_t most_splits_ = 0;  // of trees for the goal
+  bool has_sizes_ = false;        // trees of several sizes are looked for
   Counters counters_;
 };
 

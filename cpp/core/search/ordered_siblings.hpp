@@ -46,7 +46,7 @@ class SiblingTables {
       bits.choose(whole_, node.n_rows() / kCountedShare, layout_);
       has_whole_bits_ = false;
       whole_key_ = node.key();
-      has_whole_ = true;
+      has_whole_ = whole_.is_complete();
       whole_has_.assign(whole_has_.size(), 0);
       has_part_ = false;
     }
@@ -61,7 +61,7 @@ class SiblingTables {
       part_.take(small, 0, 0);
       has_part_bits_ = false;
       part_key_ = small.key;
-      has_part_ = true;
+      has_part_ = part_.is_complete();
       part_has_.assign(part_has_.size(), 0);
     }
     if (!whole_.is_complete() || !part_.is_complete()) return nullptr;
