@@ -51,8 +51,10 @@ class PlainTree:
         What leaves predict.
     names : list of str
         What these are called, if they have names.
-    n_columns : int
-        Number of raw columns.
+    columns : list of str
+        The names of the raw columns.
+    source : Tree
+        The tree itself.
     """
 
     tests: Sequence[Test]
@@ -62,7 +64,8 @@ class PlainTree:
     counts: Sequence[Sequence[Any]]
     values: Sequence[Any]
     names: Sequence[str]
-    n_columns: int
+    columns: Sequence[str]
+    source: Any
 
     @classmethod
     def of(cls, tree: Any) -> PlainTree:
@@ -74,8 +77,8 @@ class PlainTree:
             If it is not a tree.
         """
         try:
-            n_columns = len(tree.feature_names)
-            tests = [plain_test(test, n_columns) for test in tree.tests]
+            columns = list(tree.feature_names)
+            tests = [plain_test(test, len(columns)) for test in tree.tests]
             asked, first = tree.test.tolist(), tree.first_child.tolist()
             label, values = tree.label.tolist(), tree.classes.tolist()
             counts, names = tree.counts.tolist(), list(getattr(tree.payload, "names", ()))
@@ -93,7 +96,12 @@ class PlainTree:
         )
         if not good or not asked:
             raise CertificateError("the tree has nodes without a label, a test or their children.")
-        return cls(tests, asked, children, label, counts, values, names, n_columns)
+        return cls(tests, asked, children, label, counts, values, names, columns, tree)
+
+    @property
+    def n_columns(self) -> int:
+        """Number of raw columns."""
+        return len(self.columns)
 
     def value(self, leaf: int) -> Any:
         """Return what a leaf predicts."""
@@ -203,6 +211,8 @@ class Data:
     """How far sums of weights may be off, where weights were rounded as float64."""
     prices: Sequence[Sequence[Exact]] | None = None
     """What labels cost rows of each class, in place of one for every error."""
+    labels: Sequence[Any] | None = None
+    """What leaves may predict, in this order, as the user calls it; None: anything."""
 
     @property
     def dearest(self) -> Fraction:
@@ -375,6 +385,9 @@ def walk_down(audit: Audit, data: Data, tree: Any, where: str = "tree") -> Walk:
                 raise CertificateError(f"node {child} of the {where} is reached twice.")
             rows[child], depths[child] = part, depths[node] + 1
             stack.append(child)
+    check_names(audit, list(map(data.table.name, range(plain.n_columns))), plain, where)
+    if data.labels is not None:
+        check_labels(audit, data.labels, plain, where)
     if len(rows) != len(plain.asked):
         audit.differ(f"{where}: {len(plain.asked)} nodes, of which only {len(rows)} can be reached")
     if data.candidates is not None and data.keys is not None:
@@ -384,6 +397,32 @@ def walk_down(audit: Audit, data: Data, tree: Any, where: str = "tree") -> Walk:
                 said = _plain(plain.tests[place])
                 audit.differ(f"{where}: node {node} asks {said}, which is not a candidate")
     return Walk(plain, rows, depths)
+
+
+def check_names(audit: Audit, names: Sequence[str], tree: PlainTree, where: str = "tree") -> None:
+    """Compare what a tree calls its columns with the names in the table."""
+    pairs = enumerate(zip(tree.columns, names, strict=True))
+    for place, (called, name) in pairs:
+        if called != name:
+            audit.compare(f"{where}: name of column {place}", called, name)
+            break
+    for test in tree.tests:
+        name = names[test["feature"]]
+        if test["name"] != name:
+            audit.differ(f"{where}: a test asks for {test['name']!r}, but its column is {name!r}")
+
+
+def check_labels(audit: Audit, labels: Sequence[Any], tree: PlainTree, where: str = "tree") -> None:
+    """Compare what the leaves of a tree may predict with the labels of the user.
+
+    Raises
+    ------
+    CertificateError
+        If they differ: places among other labels say nothing.
+    """
+    if list(tree.values) != list(labels):
+        audit.compare(f"labels of the {where}", list(tree.values), list(labels))
+        audit.raise_if_different()
 
 
 def _plain(test: Test) -> str:

@@ -15,7 +15,17 @@ import numpy as np
 
 from certree.exceptions import CertificateError
 
-from ._audit import Audit, Checked, Data, GivenRows, PlainTree, Walk, check_size
+from ._audit import (
+    Audit,
+    Checked,
+    Data,
+    GivenRows,
+    PlainTree,
+    Walk,
+    check_labels,
+    check_names,
+    check_size,
+)
 from ._candidates import outcome_of, plain_test
 from ._errors import check_cost, check_counts, read_prices
 from ._fair_audit import Fair, _check_constraint, _check_pairs, _check_rates
@@ -31,7 +41,7 @@ from ._metric_audit import check_metric_cost, metric_of
 from ._plain_numbers import Exact, exact, plain_list, read
 from ._plain_times import nanoseconds_of_array
 from ._raw_table import Column, RawTable
-from ._stated_weights import _stated_class_weights, wanted_class_weights, with_classes
+from ._stated_weights import _stated_class_weights, wanted_class_weights, with_all_classes
 from ._story import check_bounds, check_no_confusion, check_parameters, check_searched
 from ._task_audit import _check_cost as check_task_cost
 from ._task_audit import _noise as noise_of_leaves
@@ -97,7 +107,9 @@ def check_has_leaves(model: Any) -> None:
         raise ValueError("Several outputs cannot be verified by sums over leaves; pass the rows.")
 
 
-def check_cells(model: Any, cells: Sequence[Cell], candidates: Any = None) -> Checked:
+def check_cells(
+    model: Any, cells: Sequence[Cell], names: Sequence[str], candidates: Any = None
+) -> Checked:
     """Check the certificate of a model by the cells of its rows.
 
     Parameters
@@ -106,6 +118,8 @@ def check_cells(model: Any, cells: Sequence[Cell], candidates: Any = None) -> Ch
         The model.
     cells : sequence of Cell
         All rows.
+    names : sequence of str
+        The columns of the table.
     candidates : sequence of tests, optional
         What the tree may ask, if that is known.
 
@@ -121,6 +135,10 @@ def check_cells(model: Any, cells: Sequence[Cell], candidates: Any = None) -> Ch
     parameters = {"objective": "accuracy", **model.get_params(deep=False)}
     audit = Audit(certificate, parameters)
     walk = _walk(model.tree_, cells)
+    if len(names) != walk.tree.n_columns:
+        audit.compare("number of columns", walk.tree.n_columns, len(names))
+        audit.raise_if_different()
+    check_names(audit, names, walk.tree)
     audit.compare("number of rows", certificate.n_rows, sum(cell.n_rows for cell in cells))
     _check_limits(audit, walk, cells)
     if candidates is not None:
@@ -204,7 +222,8 @@ def _check_classes(
     metric = metric_of(audit.parameters["objective"])
     has_prices = audit.parameters.get("cost_matrix") is not None
     check_parameters(audit, "cost" if has_prices else metric.name)
-    data = with_classes(data, [cell.label for cell in cells], labels)
+    data = with_all_classes(data, [cell.label for cell in cells], labels)
+    check_labels(audit, labels, walk.tree)
     if certificate.weight_quantum is not None:
         raise ValueError("Weights that were rounded cannot be verified by sums; pass the rows.")
     used = _stated_class_weights(audit, wanted_class_weights(audit.parameters, data, labels))
@@ -248,6 +267,8 @@ def _check_task(
     """Check the cost of the leaves of a task."""
     certificate = audit.certificate
     leaves = _leaves(model, data, cells)
+    if leaves.labels is not None:
+        check_labels(audit, leaves.labels, walk.tree)
     check_parameters(audit, leaves.name)
     noise = _check_weight(audit, data, cells)
     single = leaves.whole if leaves.labels is None else leaves.least(data.rows)
@@ -284,6 +305,7 @@ def _check_limited(
                 "it is kept; pass the rows themselves."
             )
     certificate, leaves = audit.certificate, _leaves(model, data, cells)
+    check_labels(audit, leaves.labels or (), walk.tree)
     audit.compare("task", certificate.task, leaves.name)
     check_searched(audit)
     noise = _check_weight(audit, data, cells)

@@ -199,9 +199,11 @@ def _check_sums(model: Any, given: GivenRows) -> Checked:
                     f"A reduced table has its own {name}; call verify(model, reduced) without it, "
                     "or pass the rows in place of the reduced table."
                 )
-        return check_cells(model, cells_of_reduced(model, given.X), given.X.encoder.candidates_)
+        cells, names = cells_of_reduced(model, given.X), list(given.X.feature_names)
+        return check_cells(model, cells, names, given.X.encoder.candidates_)
     columns = (given.y, given.sample_weight, given.costs, given.sensitive_features)
-    return check_cells(model, cells_of_table(model, given.X, *columns))
+    names = list(getattr(model, "feature_names_in_", ()))
+    return check_cells(model, cells_of_table(model, given.X, *columns), names)
 
 
 def _checker(model: Any) -> Callable[[Any, GivenRows], Checked]:

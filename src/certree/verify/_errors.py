@@ -38,7 +38,7 @@ from ._stated_weights import (
     room_for_errors,
     room_for_metric,
     weighted_by_class,
-    with_classes,
+    with_all_classes,
 )
 from ._story import check_bounds, check_no_confusion, check_parameters
 
@@ -114,7 +114,7 @@ def read_classes(
     Where limits on the tree need a `reserve` of the range of integers, the caller counts the tests.
     """
     certificate = audit.certificate
-    plain = with_classes(read_rows(given.X, given.sample_weight), given.y, labels)
+    plain = with_all_classes(read_rows(given.X, given.sample_weight), given.y, labels)
     if metric is None or metric.counts_errors:
         room = room_for_errors(plain, audit, reserve)
     elif metric.max_fpr is not None:

@@ -51,7 +51,7 @@ from ._story import (
     check_without_tree,
     has_tree,
 )
-from ._task_audit import check_leeway, check_objective, paid_for_tests, task_of, unpack
+from ._task_audit import check_leeway, check_objective, encoder_of, paid_for_tests, task_of, unpack
 
 
 def check_limited(model: Any, given: GivenRows) -> Checked:
@@ -73,7 +73,7 @@ def check_limited(model: Any, given: GivenRows) -> Checked:
     # The other fields are then about another problem.
     audit.raise_if_different()
     is_found = has_tree(certificate, tree)
-    problem = _read_problem(audit, data, [leaves], asked, estimator.encoder_)
+    problem = _read_problem(audit, data, [leaves], asked, encoder_of(model, estimator))
     cost: Fraction | None = None
     if is_found:
         walk = walk_down(audit, problem.data, tree)
@@ -184,6 +184,7 @@ def _read_problem(
         allowed = allowed_for_labels(data, one, audit, charges, with_limits=True)
         check_leeway(audit, rounding, allowed)
     _check_penalty(audit, leaves[0])
+    data = replace(data, labels=leaves[0].labels)
     problem = LimitedTask(audit, data, leaves, asked.totals, asked.minimum, charges)
     _check_stated_limits(problem)
     audit.raise_if_different()
@@ -272,10 +273,6 @@ def _check_leaves(problem: LimitedTask, walk: Walk, where: str) -> None:
     """Check that a tree keeps the limits on size, and the minima of labels in leaves."""
     audit = problem.audit
     check_size(audit, walk, audit.certificate, where)
-    unknown = set(walk.tree.values) - set(problem.labels)
-    if unknown:
-        audit.differ(f"{where}: {sorted(map(repr, unknown))} are not labels of the task")
-        audit.raise_if_different()
     if problem.minimum is None:
         return
     for leaf in walk.leaves:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import reduce
 from itertools import product
 from typing import Any
@@ -42,6 +43,7 @@ def check_separable(solution: Any, given: GivenRows) -> Checked:
     audit.compare("number of rows", certificate.n_rows, len(data.rows))
     check_n_tests(audit, data)
     task = task.bind(data.n_rows)
+    data = replace(data, labels=list(task.labels))
     points = list(solution.front)
     audit.compare("number of trees", len(certificate.values), len(points))
     audit.raise_if_different()

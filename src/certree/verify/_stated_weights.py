@@ -149,13 +149,34 @@ def with_classes(data: Data, y: Any, labels: Sequence[Any]) -> Data:
     if len(given) != data.n_rows:
         raise ValueError(f"X has {data.n_rows} rows, but y has {len(given)} labels.")
     code = {label: place for place, label in enumerate(labels)}
-    unknown = {given[row] for row in data.rows} - set(code)
-    if unknown:
+    seen = {given[row] for row in data.rows}
+    if seen - set(code):
         raise CertificateError(
-            f"y has the labels {sorted(map(repr, unknown))}, which the model does not know; "
-            f"its classes are {list(labels)}."
+            f"y has the labels {sorted(map(repr, seen - set(code)))}, which the model does not "
+            f"know; its classes are {list(labels)}."
         )
     return replace(data, classes={row: code[given[row]] for row in data.rows})
+
+
+def with_all_classes(data: Data, y: Any, labels: Sequence[Any]) -> Data:
+    """Return the rows with their classes, which must be those of the model, in order.
+
+    Raises
+    ------
+    CertificateError
+        If the model has other classes than the rows.
+    """
+    data = with_classes(data, y, labels)
+    given = plain_list(y)
+    wanted = sorted({given[row] for row in data.rows})
+    lacking = [label for label in labels if label not in wanted]
+    if lacking:
+        raise CertificateError(
+            f"y lacks some of the classes that the model was fitted on: {lacking}."
+        )
+    if list(labels) != wanted:
+        raise CertificateError(f"classes: the model has {list(labels)}, but y has {wanted}.")
+    return replace(data, labels=wanted)
 
 
 def weighted_by_class(audit: Audit, data: Data, labels: Sequence[Any], most: int) -> Data:
@@ -259,11 +280,6 @@ def wanted_class_weights(
     is_balanced = isinstance(objective, str) and objective.lower() == "balanced_accuracy"
     if asked == "balanced" or is_balanced:
         totals = class_totals(data, len(labels))
-        if not all(totals):
-            lacking = [k for k, total in zip(labels, totals, strict=True) if not total]
-            raise CertificateError(
-                f"y lacks some of the classes that the model was fitted on: {lacking}."
-            )
         # Every class then has the same total weight.
         share = Fraction(sum(totals)) / len(labels)
         wanted = [w * share / total for w, total in zip(wanted, totals, strict=True)]

@@ -8,6 +8,7 @@ and no larger difference is accepted.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -53,12 +54,11 @@ def check_task(model: Any, given: GivenRows) -> Checked:
     task = task_of(estimator, given)
     leaves = _leaves(estimator, task, data, given)
     check_parameters(audit, leaves.name, leaves.more_rows)
-    data, charges = check_rows(audit, data, estimator.encoder_)
+    data, charges = check_rows(audit, data, encoder_of(model, estimator))
+    data = replace(data, labels=leaves.labels)
     slack = _check_rounding(audit, data, leaves, charges, task)
     walk = walk_down(audit, data, tree)
     audit.done("the leaf of every row, by tests that are candidates")
-    if leaves.labels is not None:
-        check_labels(walk.tree.values, leaves.labels)
     audit.compare("depth of the tree", certificate.depth, walk.depth)
     audit.compare("number of splits", certificate.n_splits, walk.n_splits)
     check_size(audit, walk, certificate)
@@ -94,22 +94,6 @@ def check_task(model: Any, given: GivenRows) -> Checked:
     return Checked(audit, cost, len(data.rows))
 
 
-def check_labels(stated: Sequence[Any], labels: Sequence[Any]) -> None:
-    """Raise if a tree has other labels than the task.
-
-    Raises
-    ------
-    CertificateError
-        With the labels in question.
-    """
-    if list(stated) != list(labels):
-        unknown = sorted(map(repr, set(labels) - set(stated)))
-        raise CertificateError(
-            f"labels: the task has the labels {unknown} that the tree does not know; the tree has "
-            f"{list(stated)}, the task {list(labels)}."
-        )
-
-
 def unpack(model: Any) -> tuple[Any, Any, Any]:
     """Return the estimator of a model or solution, its certificate and its tree."""
     if hasattr(model, "certificate_"):
@@ -117,6 +101,11 @@ def unpack(model: Any) -> tuple[Any, Any, Any]:
     if getattr(model, "_model", None) is None:
         raise ValueError("verify needs a solution that solve returned, not one made by hand.")
     return model._model, model.certificate, model.tree
+
+
+def encoder_of(model: Any, estimator: Any) -> Any:
+    """Return the encoder that a user sees."""
+    return model.encoder if hasattr(model, "encoder") else estimator.encoder_
 
 
 def task_of(estimator: Any, given: GivenRows) -> Any:
