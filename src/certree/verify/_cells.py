@@ -38,9 +38,11 @@ from ._limits_audit import _check_tree as _check_limited_tree
 from ._limits_force import check_single_leaves
 from ._limits_read import LimitedTask, read_asked
 from ._metric_audit import check_metric_cost, metric_of
+from ._notes import Note, amount, deviation
 from ._plain_numbers import Exact, exact, plain_list, read
 from ._plain_times import nanoseconds_of_array
 from ._raw_table import Column, RawTable
+from ._shown import check_shown
 from ._stated_weights import _stated_class_weights, wanted_class_weights, with_all_classes
 from ._story import check_bounds, check_no_confusion, check_parameters, check_searched
 from ._task_audit import _check_cost as check_task_cost
@@ -73,6 +75,8 @@ class Cell:
         Sums of the target less what the leaf predicts, and of the square of that.
     size : Fraction
         The sum of the sizes of what was added up as float64; 0 if sums are exact.
+    best : int or None
+        The place of the label that is best for each of them, where the rows have costs.
     """
 
     leaf: int
@@ -85,6 +89,7 @@ class Cell:
     off: Fraction = Fraction(0)
     square: Fraction = Fraction(0)
     size: Fraction = Fraction(0)
+    best: int | None = None
 
 
 def check_has_leaves(model: Any) -> None:
@@ -277,7 +282,9 @@ def _check_task(
     _check_penalty(audit, leaves.whole, slack)
     check_no_confusion(audit)
     slack += noise_of_leaves(leaves, walk)
-    return check_task_cost(audit, data, leaves, walk, _charges(model, walk), slack)
+    cost = check_task_cost(audit, data, leaves, walk, _charges(model, walk), slack)
+    check_shown(audit, data, walk, leaves, slack=slack)
+    return cost
 
 
 def _check_weight(audit: Audit, data: Data, cells: Sequence[Cell]) -> Fraction:
@@ -323,6 +330,7 @@ def _check_limited(
     )
     _check_stated_limits(problem)
     cost = _check_limited_tree(problem, walk)
+    check_shown(audit, data, walk, leaves, slack=Fraction(certificate.rounding) + noise)
     _check_dual(problem)
     check_single_leaves(problem)
     return cost
@@ -339,12 +347,31 @@ def _leaves(model: Any, data: Data, cells: Sequence[Cell]) -> Leaves:
         raise ValueError(
             f"costs must name {n_labels} columns, one for each label or treatment, got {listed}."
         )
-    if is_policy:
-        return _reward_leaves(model, data, cells)
     if listed:
-        return label_leaves("cost", data, plain_list(model.classes_), _per_weight(cells))
+        leaves = (_reward_leaves if is_policy else _cost_leaves)(model, data, cells)
+        return _counted(leaves, model, cells)
     _check_target(cells)
     return leaves_of_estimator(model, data, GivenRows(None, [cell.label for cell in cells]))
+
+
+def _cost_leaves(model: Any, data: Data, cells: Sequence[Cell]) -> Leaves:
+    """Return leaves whose cost is the sum of costs per row and label."""
+    return label_leaves("cost", data, plain_list(model.classes_), _per_weight(cells))
+
+
+def _counted(leaves: Leaves, model: Any, cells: Sequence[Cell]) -> Leaves:
+    """Return leaves with what rows are counted by: their class, or the label best for them.
+
+    Rows that were reduced before the tree was grown are counted by what they get.
+    """
+    labels = list(leaves.labels or ())
+    if all(cell.label in labels for cell in cells):
+        counted = {place: labels.index(cell.label) for place, cell in enumerate(cells)}
+        return replace(leaves, counted=counted)
+    if model.tree_.notes is None or any(cell.best is None for cell in cells):
+        return leaves
+    best = {place: cell.best for place, cell in enumerate(cells) if cell.best is not None}
+    return replace(leaves, counted=best, counts_best=True)
 
 
 def is_a(model: Any, *names: str) -> bool:
@@ -404,8 +431,13 @@ def _square_leaves(cells: Sequence[Cell], data: Data) -> Leaves:
     def score(cost: Fraction) -> float:
         return float(1 - cost / whole) if whole else 1.0
 
+    def note(rows: Sequence[int], off: Fraction) -> Note:
+        weight = data.weight(rows)
+        spread = deviation(_whole_square([cells[row] for row in rows]), weight, off)
+        return ["mean of ", amount(weight), ", deviation ", spread]
+
     whole = _whole_square(cells)
-    return Leaves("squared_error", of, least, score, whole)
+    return Leaves("squared_error", of, least, score, whole, note=note)
 
 
 def _whole_square(cells: Sequence[Cell]) -> Fraction:

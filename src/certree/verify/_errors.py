@@ -29,6 +29,7 @@ from ._front_audit import check_front, check_whole_front
 from ._metric_audit import Objective, all_tests, check_metric_cost, check_metric_optimum, metric_of
 from ._path_audit import check_path, check_whole_path
 from ._plain_numbers import Exact, common_unit, exact, is_close, read, show, text
+from ._shown import quiet
 from ._stated_weights import (
     are_short,
     check_penalty,
@@ -63,11 +64,15 @@ def check_classifier(model: Any, given: GivenRows) -> Checked:
         cost = check_metric_cost(audit, data, walk, metric, labels)
     check_bounds(audit)
     check_predictions(audit, model.predict, given.X, walk)
+
+    def show(walk: Walk) -> None:
+        check_counts(quiet(audit), data, walk, any_label=True)
+
     if metric.counts_errors:
-        check_path(audit, data, getattr(model, "_path", None))
+        check_path(audit, data, getattr(model, "_path", None), show)
     front = getattr(model, "front_", None)
     if front is not None:
-        check_front(audit, data, front, labels, is_of_model=True)
+        check_front(audit, data, front, labels, show, is_of_model=True)
     audit.raise_if_different()
     if given.exhaustive:
         if metric.counts_errors:
@@ -91,7 +96,11 @@ def check_pareto_front(front: Any, given: GivenRows) -> Checked:
     labels = model.classes_.tolist()
     check_parameters(audit, "front")
     data = read_classes(audit, given, labels, model.encoder_, Objective("front", "ErrorFront"))
-    check_front(audit, data, front, labels, is_of_model=False)
+
+    def show(walk: Walk) -> None:
+        check_counts(quiet(audit), data, walk, any_label=True)
+
+    check_front(audit, data, front, labels, show, is_of_model=False)
     audit.raise_if_different()
     if given.exhaustive:
         check_whole_front(audit, data, front, labels)

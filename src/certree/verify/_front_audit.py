@@ -2,20 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import pairwise
 from typing import Any
 
-from ._audit import Audit, Data, check_size, walk_down
+from ._audit import Audit, Data, Walk, check_size, walk_down
 from ._fields import check_types
 from ._metric_audit import all_points, compare_positive, count_confusion, positive_class
 from ._plain_numbers import text
 
 
 def check_front(
-    audit: Audit, data: Data, front: Any, labels: Sequence[Any], *, is_of_model: bool
+    audit: Audit,
+    data: Data,
+    front: Any,
+    labels: Sequence[Any],
+    show: Callable[[Walk], None],
+    *,
+    is_of_model: bool,
 ) -> None:
-    """Recompute every point of a front from its tree, and check that no point beats another."""
+    """Recompute every point of a front from its tree, and check that no point beats another.
+
+    What a tree shows is compared by `show`.
+    """
     claimed, positive = front.certificate, positive_class(audit, labels)
     check_types(claimed)
     trees = front.trees
@@ -25,6 +34,7 @@ def check_front(
     for place, (tree, point) in enumerate(zip(trees, claimed.points, strict=True)):
         where = f"point {place} of the front"
         walk = walk_down(audit, data, tree, where)
+        show(walk)
         found = count_confusion(data, walk, positive)
         audit.compare_within(f"{where}, false positives", point[0], found.fp, data.slack)
         audit.compare_within(f"{where}, false negatives", point[1], found.fn, data.slack)

@@ -8,6 +8,7 @@ from fractions import Fraction
 from typing import Any
 
 from ._audit import Audit, Walk
+from ._notes import Note
 
 Amounts = Mapping[int, Sequence[Fraction]]
 """The cost or amount of each label for each row."""
@@ -57,6 +58,13 @@ class Leaves:
         From a certificate to the most that rounding may take, where the task has its own rule.
     more_rows : int
         How many rows a leaf needs beyond ``min_samples_leaf``.
+    counted : mapping or None
+        The place among the labels of the class of each row, by which rows of nodes are counted.
+    counts_best : bool
+        Whether rows are counted by the label that is best for them; if not, and if they have no
+        class, they are counted by what they get.
+    note : callable, optional
+        From the rows of a node, and how far costs may be off, to what trees note on it.
     """
 
     name: str
@@ -77,3 +85,6 @@ class Leaves:
     says: Callable[[Any, int], tuple[Fraction, Fraction]] | None = None
     allowed: Callable[[Any], Fraction] | None = None
     more_rows: int = 0
+    counted: Mapping[int, int] | None = None
+    counts_best: bool = False
+    note: Callable[[Sequence[int], Fraction], Note] | None = None

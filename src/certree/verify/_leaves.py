@@ -16,6 +16,7 @@ from ._candidates import CandidateRules
 from ._force import Charges
 from ._leaf_costs import Amounts, Leaves
 from ._linear_audit import linear
+from ._notes import Note, amount, mean
 from ._number_leaves import deviances, quantiles, squares
 from ._plain_numbers import (
     as_array,
@@ -73,7 +74,7 @@ def errors(data: Data, y: Any, class_weight: Any, labels: Sequence[Any] | None =
     }
     whole = sum((data.weights[row] * weights[given[row]] for row in data.rows), Fraction(0))
     leaves = label_leaves("accuracy", data, known, amounts, lambda cost: float(1 - cost / whole))
-    return replace(leaves, whole=whole)
+    return replace(leaves, whole=whole, counted={row: known.index(given[row]) for row in data.rows})
 
 
 def cost_matrix(data: Data, y: Any, matrix: Any, classes: Any) -> Leaves:
@@ -90,8 +91,9 @@ def cost_matrix(data: Data, y: Any, matrix: Any, classes: Any) -> Leaves:
             f"y has the labels {sorted(map(repr, unknown))}, which the model does not know; its "
             f"classes are {labels}."
         )
-    amounts = {row: lines[place[given[row]]] for row in data.rows}
-    return label_leaves("cost", data, labels, amounts)
+    counted = {row: place[given[row]] for row in data.rows}
+    amounts = {row: lines[counted[row]] for row in data.rows}
+    return replace(label_leaves("cost", data, labels, amounts), counted=counted)
 
 
 def rank_distances(data: Data, y: Any, order: Any) -> Leaves:
@@ -105,7 +107,8 @@ def row_costs(data: Data, costs: Any, labels: Any) -> Leaves:
     """Return leaves whose cost is the sum of costs per row and label."""
     lines = read_table(costs, "costs", (data.n_rows, None))
     names = list(range(len(lines[0]))) if labels is None else plain_list(labels)
-    return label_leaves("cost", data, names, {row: lines[row] for row in data.rows})
+    leaves = label_leaves("cost", data, names, {row: lines[row] for row in data.rows})
+    return replace(leaves, counts_best=True)
 
 
 def rewards(data: Data, table: Any, treatments: Any, maximise: bool) -> Leaves:
@@ -120,9 +123,10 @@ def rewards(data: Data, table: Any, treatments: Any, maximise: bool) -> Leaves:
     names = list(range(len(lines[0]))) if treatments is None else plain_list(treatments)
     if len(names) != len(lines[0]):
         raise ValueError(f"rewards have {len(lines[0])} columns, for {len(names)} treatments.")
-    return label_leaves(
+    leaves = label_leaves(
         "reward", data, names, regret, lambda cost: float(sign * (cost + total) / data.total())
     )
+    return replace(leaves, counts_best=True)
 
 
 def labels_of(data: Data, y: Any) -> list[Any]:
@@ -158,7 +162,7 @@ def output_columns(y: Any) -> list[Any]:
     return [list(column) for column in zip(*lines, strict=True)] if several else []
 
 
-def together(parts: Sequence[tuple[Fraction, Leaves]], **more: Any) -> Leaves:
+def together(data: Data, parts: Sequence[tuple[Fraction, Leaves]], **more: Any) -> Leaves:
     """Return leaves that predict several outputs, and cost the sum of what these cost."""
 
     def of(rows: Sequence[int], value: Any) -> Fraction:
@@ -172,10 +176,15 @@ def together(parts: Sequence[tuple[Fraction, Leaves]], **more: Any) -> Leaves:
 
     whole = sum((weight * leaves.whole for weight, leaves in parts), Fraction(0))
 
+    def note(rows: Sequence[int], off: Fraction) -> Note:
+        return ["means of ", amount(data.weight(rows))]
+
     def score(cost: Fraction) -> float:
         return float(1 - cost / whole) if whole else 1.0
 
-    return Leaves(parts[0][1].name, of, least, score, whole, outputs=tuple(parts), **more)
+    return Leaves(
+        parts[0][1].name, of, least, score, whole, outputs=tuple(parts), **{"note": note, **more}
+    )
 
 
 def square_outputs(data: Data, y: Any, weights: Any) -> Leaves:
@@ -190,7 +199,7 @@ def add_squares(data: Data, columns: Sequence[Any], weights: Any) -> Leaves:
     if isinstance(weights, str):
         # One over the variance; the search has float64 of it.
         counted = [data.total() / part.whole if part.whole else Fraction(1) for part in parts]
-        found = together(list(zip(counted, parts, strict=True)), target=parts[0].target)
+        found = together(data, list(zip(counted, parts, strict=True)), target=parts[0].target)
         targets = [[abs(t) for t in (part.target or {}).values()] for part in parts]
         widths = [part.whole / data.total() for part in parts]
         digits = [max(t) ** 2 / width for t, width in zip(targets, widths, strict=True) if width]
@@ -199,7 +208,7 @@ def add_squares(data: Data, columns: Sequence[Any], weights: Any) -> Leaves:
     counted = [Fraction(1)] * len(parts)
     if weights is not None:
         counted = read_list(weights, len(parts), "output_weights")
-    return together(list(zip(counted, parts, strict=True)), target=parts[0].target)
+    return together(data, list(zip(counted, parts, strict=True)), target=parts[0].target)
 
 
 def error_outputs(data: Data, y: Any, class_weight: Any, weights: Any) -> Leaves:
@@ -236,7 +245,7 @@ def error_outputs(data: Data, y: Any, class_weight: Any, weights: Any) -> Leaves
                 audit.compare(f"counts of node {node}", told, counts)
         audit.done("classes and counts of every output, in every node")
 
-    return together(pairs, amounts=amounts, inspect=inspect)
+    return together(data, pairs, amounts=amounts, inspect=inspect, note=None)
 
 
 def _of_regressor(estimator: Any, data: Data, given: GivenRows) -> Leaves:
@@ -293,6 +302,7 @@ def function(data: Data, task: Any) -> Leaves:
         float,
         data.total(),
         noise=lambda rows: ask(rows)[2],
+        note=lambda rows, off: ["cost ", mean(ask(rows)[0], 1, off + ask(rows)[2], ".5g")],
     )
 
 
@@ -482,6 +492,9 @@ def _of_costs(estimator: Any, data: Data, given: GivenRows) -> Leaves:
             seen = [] if given.y is None else labels_of(data, given.y)
             labels = match_classes(seen, classes, len(leaves.labels))
             leaves = row_costs(data, given.costs, labels)
+            if given.y is not None:
+                counted = {row: labels.index(seen[row]) for row in data.rows}
+                leaves = replace(leaves, counted=counted, counts_best=False)
         return leaves
     if matrix is not None:
         return cost_matrix(data, given.y, matrix, classes)
@@ -489,7 +502,7 @@ def _of_costs(estimator: Any, data: Data, given: GivenRows) -> Leaves:
     known = sorted({labels[row] for row in data.rows}) if classes is None else plain_list(classes)
     found = errors(data, given.y, None, known)
     assert found.amounts is not None
-    return label_leaves("cost", data, known, found.amounts)
+    return replace(label_leaves("cost", data, known, found.amounts), counted=found.counted)
 
 
 def _of_models(estimator: Any, data: Data, given: GivenRows) -> Leaves:

@@ -42,6 +42,7 @@ from ._limits_read import Asked, Cut, LimitedTask, Total, read_asked, roundings,
 from ._metric_audit import Objective, check_metric_cost, metric_of
 from ._plain_numbers import Exact, exact, read, show, text
 from ._rounding_rules import allowed_for_labels
+from ._shown import check_node_costs, check_shown, quiet
 from ._stated_weights import are_short, check_quantum, cost_range
 from ._story import (
     check_bounds,
@@ -81,6 +82,11 @@ def check_limited(model: Any, given: GivenRows) -> Checked:
         cost = _check_tree(problem, walk)
         check_bounds(audit)
         check_predictions(audit, model.predict, given.X, walk)
+        slack = roundings(certificate)[0]
+        check_shown(audit, problem.data, walk, leaves, slack=slack)
+        check_node_costs(
+            audit, problem.data, walk, leaves, getattr(estimator, "_node_costs", None), slack
+        )
         _check_dual(problem)
     else:
         _check_no_tree(problem)
@@ -425,6 +431,8 @@ def _check_point(problem: LimitedTask, k: int, point: Any) -> None:
     audit, certificate = problem.audit, problem.audit.certificate
     walk = walk_down(audit, problem.data, point.tree, f"point {k}")
     _check_leaves(problem, walk, f"point {k}")
+    slack = roundings(certificate)[0]
+    check_shown(quiet(audit), problem.data, walk, problem.leaves[0], f"point {k}", slack)
     stated = [(limit.name, limit.at_most, limit.at_least) for limit in point.limits]
     asked = [(total.name, total.at_most, total.at_least) for total in problem.totals]
     audit.compare(f"limits of point {k}", stated, asked)

@@ -17,6 +17,7 @@ from certree.exceptions import CertificateError
 from ._audit import Audit, Data, Walk
 from ._candidates import CandidateRules
 from ._leaf_costs import Leaves
+from ._notes import Note, amount, deviation
 from ._plain_numbers import common_unit, decimals, read, read_list, root_above
 from ._stated_weights import are_short, cost_range, most_splits
 
@@ -152,6 +153,12 @@ class Models:
         squares = int((self.weights.values[at] * left) @ left) * fine**2 * self.weights.unit
         penalty = self.ridge * sum((read(slope) ** 2 for slope in value[1:]), Fraction(0))
         return squares + penalty
+
+    def note(self, rows: Sequence[int], off: Fraction) -> Note:
+        """Return what trees note on a node."""
+        weight = self.data.weight(rows)
+        cost = self.best(rows)[0] if rows else Fraction(0)
+        return ["weight ", amount(weight, ".6g"), ", error ", deviation(cost, weight, off)]
 
     def noise(self, rows: Sequence[int]) -> Fraction:
         """Return how far rounded columns may move the cost of a leaf.
@@ -304,6 +311,7 @@ def linear(data: Data, y: Any, estimator: Any) -> Leaves:
         noise=models.noise,
         inspect=lambda audit, tree, walk: _check_columns(audit, tree, features, models, walk),
         says=models.predict,
+        note=models.note,
         allowed=models.allowed,
         more_rows=1 if models.is_simple else len(columns),
     )
@@ -343,6 +351,8 @@ def _check_columns(
         # Costs of leaves are fractions, of which a search counts whole units.
         audit.differ("rounding: less than one unit, but leaves are counted in whole units")
     audit.compare("columns of formulas", list(payload.features), list(features))
+    names = list(map(models.data.table.name, features))
+    audit.compare("names of columns in formulas", list(payload.columns), names)
     weights = models.data.weights
     for leaf in walk.leaves:
         rows = walk.rows[leaf]

@@ -11,6 +11,7 @@ from certree.exceptions import CertificateError
 
 from ._audit import Data
 from ._leaf_costs import Leaves
+from ._notes import Note, amount, deviation, mean
 from ._plain_numbers import read, read_list
 
 
@@ -48,7 +49,12 @@ def squares(data: Data, y: Any) -> Leaves:
     def score(cost: Fraction) -> float:
         return float(1 - cost / whole) if whole else 1.0
 
-    return Leaves("squared_error", of, least, score, whole, target=target)
+    def note(rows: Sequence[int], off: Fraction) -> Note:
+        weight = data.weight(rows)
+        spread = deviation(least(rows) if rows else Fraction(0), weight, off)
+        return ["mean of ", amount(weight), ", deviation ", spread]
+
+    return Leaves("squared_error", of, least, score, whole, target=target, note=note)
 
 
 def quantiles(data: Data, y: Any, quantile: Any = None) -> Leaves:
@@ -91,6 +97,12 @@ def quantiles(data: Data, y: Any, quantile: Any = None) -> Leaves:
     def least(rows: Sequence[int]) -> Fraction:
         return loss(rows, best(rows)[0])
 
+    def note(rows: Sequence[int], off: Fraction) -> Note:
+        weight = data.weight(rows)
+        name = "median of " if level == Fraction(1, 2) else "quantile of "
+        what = ", mean absolute error " if quantile is None else ", mean pinball loss "
+        return [name, amount(weight), what, mean(least(rows), weight, off)]
+
     whole = least(data.rows)
     return Leaves(
         "absolute_error" if quantile is None else "quantile",
@@ -100,6 +112,7 @@ def quantiles(data: Data, y: Any, quantile: Any = None) -> Leaves:
         whole,
         target=target,
         slopes=(level.numerator, level.denominator - level.numerator),
+        note=note,
     )
 
 
@@ -140,6 +153,15 @@ def deviances(data: Data, y: Any, kind: str) -> Leaves:
             )
         return loss(rows)[0]
 
+    def note(rows: Sequence[int], off: Fraction) -> Note:
+        weight, (cost, noise) = data.weight(rows), loss(rows)
+        return [
+            "mean of ",
+            amount(weight, ".6g"),
+            ", mean deviance ",
+            mean(cost, weight, off + noise),
+        ]
+
     whole = loss(data.rows)[0]
     return Leaves(
         kind,
@@ -150,4 +172,5 @@ def deviances(data: Data, y: Any, kind: str) -> Leaves:
         noise=lambda rows: loss(rows)[1],
         bounds_noise=True,
         terms=moments(data.rows)[0 if is_gamma else 1],
+        note=note,
     )

@@ -18,6 +18,7 @@ def check_path(
     audit: Audit,
     data: Data,
     path: Any,
+    show: Callable[[Walk], None],
     cost_of: Callable[[Walk], Exact] | None = None,
     objective: Callable[[Fraction], float] | None = None,
     slack: Exact = 0,
@@ -33,6 +34,8 @@ def check_path(
         The rows.
     path : RegularizationPath or None
         The path; None: there is nothing to check.
+    show : callable
+        Compares what a tree shows.
     cost_of : callable, optional
         What a tree costs; by default its errors.
     objective : callable, optional
@@ -51,6 +54,7 @@ def check_path(
         check_types(entry)
         where = f"entry {place} of the path"
         walk = walk_down(audit, data, entry.tree, where)
+        show(walk)
         cost = _errors(data, walk) if cost_of is None else cost_of(walk)
         audit.compare(f"{where}: splits", entry.splits, walk.n_splits)
         audit.compare_within(f"{where}: errors", entry.errors, cost, slack + data.slack)

@@ -71,8 +71,12 @@ def cells_of_table(
         columns["y"] = rows[y]
     columns |= {f"g{i}": rows[name] for i, name in enumerate(groups)}
     columns |= {f"c{i}": rows[name].cast("float64") for i, name in enumerate(listed)}
+    if listed:
+        costs_of_rows = [columns[f"c{i}"] for i in range(len(listed))]
+        columns["b"] = _best(costs_of_rows, is_a(model, "PolicyTree") and model.maximise)
     rows = rows.select(**columns)
-    keys = ["leaf", *(["y"] if "y" in columns else []), *(f"g{i}" for i in range(len(groups)))]
+    keys = ["leaf", *(name for name in ("y", "b") if name in columns)]
+    keys += [f"g{i}" for i in range(len(groups))]
     asked = {"n": rows.count(), "w": rows.w.cast("decimal(38, 9)").sum()}
     if "d" in columns:
         asked |= {"off": (rows.w * rows.d).sum(), "square": (rows.w * rows.d * rows.d).sum()}
@@ -105,6 +109,7 @@ def _cell(line: Mapping[str, Any], tree: PlainTree, n_groups: int, n_costs: int)
         cell.costs = [Fraction(float(line[f"s{i}"])) for i in range(n_costs)]
         cell.ends = Fraction(float(line["low"])), Fraction(float(line["high"]))
         cell.size = Fraction(float(line["size"]))
+        cell.best = int(line["b"])
     if "square" in line:
         cell.label = read(tree.value(cell.leaf))
         cell.off, cell.square = Fraction(float(line["off"])), Fraction(float(line["square"]))
@@ -161,6 +166,17 @@ def _leaf(tree: PlainTree, names: Sequence[str], rows: Any, number: Any, node: i
     test = tree.tests[tree.asked[node]]
     first, second = (_leaf(tree, names, rows, number, child) for child in tree.children[node])
     return ibis.ifelse(_holds(test, rows[names[test["feature"]]]), first, second)
+
+
+def _best(costs: Sequence[Any], maximise: bool) -> Any:
+    """Return the place of the first label that is best for each row, as an expression."""
+    import ibis
+
+    best = (ibis.greatest if maximise else ibis.least)(*costs)
+    found = ibis.literal(len(costs) - 1)
+    for place in reversed(range(len(costs) - 1)):
+        found = ibis.ifelse(costs[place] == best, ibis.literal(place), found)
+    return found
 
 
 def _holds(test: Test, column: Any) -> Any:

@@ -24,6 +24,7 @@ from ._audit import (
 )
 from ._candidates import outcome_of
 from ._force import WORK_LIMIT
+from ._shown import check_given_labels
 
 _NOISE = 1e-9
 
@@ -51,6 +52,7 @@ def check_separable(solution: Any, given: GivenRows) -> Checked:
         where = f"tree {place}"
         walk = walk_down(audit, data, point.tree, where)
         check_size(audit, walk, certificate, where)
+        check_given_labels(audit, data, walk, where)
         if walk.depth > certificate.depth:
             audit.differ(f"{where} is deeper than {certificate.depth}, up to which all were tried")
         value = _value(task, walk, 0, task.initial)

@@ -7,7 +7,7 @@ between the oracle and the certificate is checked.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any
 
@@ -17,9 +17,12 @@ from certree.exceptions import CertificateError
 
 from ._audit import Audit, Checked, Data, GivenRows, Walk, check_size, read_rows, walk_down
 from ._force import TreeSizes, least_cost
+from ._leaf_costs import Leaves
 from ._metric_audit import all_tests
+from ._notes import Note, amount, mean
 from ._plain_numbers import common_unit, decimals, is_close, read, read_table, show
 from ._rounding_rules import units_of_cost
+from ._shown import check_node_costs, check_shown
 from ._stated_weights import counted, most_splits
 from ._story import check_bounds, check_no_confusion, check_parameters
 from ._task_audit import check_leeway, check_rows, compare_optimum
@@ -37,6 +40,8 @@ class Decided:
     data: Data
     oracle: Any
     vectors: dict[int, list[Fraction]]
+    known: dict[int, Fraction] = field(default_factory=dict)
+    """The best value of rows."""
 
     def decide(self, vector: Vector) -> Any:
         """Return the oracle's decision for a cost vector."""
@@ -57,8 +62,13 @@ class Decided:
 
     def own(self, rows: Sequence[int]) -> Fraction:
         """Return what the best decisions of the rows themselves cost together."""
-        parts = (self.data.weights[row] * self.best(self.vectors[row]) for row in rows)
-        return sum(parts, Fraction(0))
+        return sum((self.data.weights[row] * self.best_of(row) for row in rows), Fraction(0))
+
+    def best_of(self, row: int) -> Fraction:
+        """Return the value of the best decision for a row."""
+        if row not in self.known:
+            self.known[row] = self.best(self.vectors[row])
+        return self.known[row]
 
     def least(self, rows: Sequence[int]) -> Fraction:
         """Return the least loss of a leaf with these rows."""
@@ -87,7 +97,13 @@ def check_spo(model: Any, given: GivenRows) -> Checked:
     audit.done("parameters, rows, weights, rounding and penalty")
     sizes = counted(data, certificate.weight_quantum)
     _check_sizes(audit, sizes, walk)
+    if not all(walk.rows[leaf] for leaf in walk.leaves):
+        raise CertificateError("some leaves of the tree have no rows.")
     cost = _check_leaves(audit, model, decided, walk, leeway)
+    _check_predictions(audit, model, given, walk)
+    leaves = _shown(decided)
+    check_shown(audit, data, walk, leaves, slack=leeway)
+    check_node_costs(audit, data, walk, leaves, model._node_costs, leeway)
     check_bounds(audit)
     audit.raise_if_different()
     if given.exhaustive:
@@ -190,28 +206,60 @@ def _check_multiples(audit: Audit, decided: Decided, rows: Sequence[int], taken:
     unit = _unit(audit)
     for row in rows:
         vector = decided.vectors[row]
-        lost = decided.data.weights[row] * (value_of(vector, taken) - decided.best(vector))
+        lost = decided.data.weights[row] * (value_of(vector, taken) - decided.best_of(row))
         if (lost / unit).denominator != 1:
             audit.differ(f"unit: certified {show(unit)}, but {show(lost)} is not a multiple of it")
             return
 
 
 def _check_held(audit: Audit, model: Any, decided: Decided, walk: Walk, leaf: int) -> None:
-    """See that a leaf of the tree holds its decision, under its name, and predicts the mean."""
+    """See that a leaf of the tree holds its decision, under its name."""
     taken, stated = model.decisions_[leaf], walk.tree.value(leaf)
     if stated != taken.tolist():
         audit.differ(f"leaf {leaf} of the tree holds {stated}, but its decision is {taken}")
     called, name = walk.tree.name(leaf), decided.oracle.describe(taken)
     if called != name:
         audit.differ(f"leaf {leaf} is called {called!r}, but its decision is {name!r}")
-    rows = walk.rows[leaf]
+
+
+def _check_means(audit: Audit, model: Any, decided: Decided, walk: Walk, node: int) -> None:
+    """See that a node has the mean of the cost vectors of its rows."""
+    rows = walk.rows[node]
     sign = 1 if decided.oracle.sense == "min" else -1
     weight = sum((decided.data.weights[row] for row in rows), Fraction(0))
     largest = max(abs(c) for row in rows for c in decided.vectors[row])
-    predicted = model.costs_[leaf].tolist()
-    for k, (total, mean) in enumerate(zip(decided.total(rows), predicted, strict=True)):
-        if not abs(float(sign * total / weight) - mean) <= 1e-9 * float(largest):
-            audit.differ(f"leaf {leaf} predicts {mean!r} for cost {k}, which is not the mean")
+    predicted = model.costs_[node].tolist()
+    for k, (total, stated) in enumerate(zip(decided.total(rows), predicted, strict=True)):
+        if not abs(float(sign * total / weight) - stated) <= 1e-9 * float(largest):
+            audit.differ(f"node {node} has {stated!r} for cost {k}, which is not the mean")
+
+
+def _check_predictions(audit: Audit, model: Any, given: GivenRows, walk: Walk) -> None:
+    """Check that the model predicts the costs of its leaves, and takes their decisions."""
+    is_flat = np.ndim(given.y) == 1
+    for what, stated, said in (
+        ("prediction", model.costs_[:, 0] if is_flat else model.costs_, model.predict(given.X)),
+        ("decision", model.decisions_, model.decide(given.X)),
+    ):
+        wanted = {row: stated[leaf].tolist() for leaf in walk.leaves for row in walk.rows[leaf]}
+        found = np.asarray(said).tolist()
+        wrong = [row for row, value in wanted.items() if found[row] != value]
+        if wrong:
+            audit.differ(f"{what} for row {wrong[0]}: the model says {found[wrong[0]]!r}")
+    audit.done("the model predicts and decides what its leaves hold")
+
+
+def _shown(decided: Decided) -> Leaves:
+    """Return what trees show of nodes."""
+
+    def note(rows: Sequence[int], off: Fraction) -> Note:
+        loss = mean(decided.least(rows), 1, off, ".5g")
+        return ["weight ", amount(decided.data.weight(rows), ".6g"), ", loss ", loss]
+
+    total = decided.data.total()
+    return Leaves(
+        "spo_loss", lambda rows, _: decided.least(rows), decided.least, float, total, note=note
+    )
 
 
 def _check_leaves(
@@ -219,21 +267,23 @@ def _check_leaves(
 ) -> Fraction:
     """Compare decisions, losses and the objective; return the cost."""
     certificate, taken = audit.certificate, model.decisions_
+    audit.compare("number of decisions", (len(taken), len(model.costs_)), (len(walk.rows),) * 2)
+    audit.raise_if_different()
     total = Fraction(0)
-    for leaf in walk.leaves:
-        rows = walk.rows[leaf]
-        if not rows:
-            raise CertificateError(f"leaf {leaf} of the tree has no rows.")
+    for node, rows in walk.rows.items():
         sums = decided.total(rows)
-        value, best = value_of(sums, taken[leaf]), decided.best(sums)
+        value, best = value_of(sums, taken[node]), decided.best(sums)
         if value - best > 2 * leeway:
-            audit.differ(f"leaf {leaf} does not take the decision that is best for its rows")
+            audit.differ(f"node {node} does not take the decision that is best for its rows")
         if best - value > 2 * leeway:
-            audit.differ(f"leaf {leaf} takes a decision that costs less than all that are feasible")
+            audit.differ(f"node {node} takes a decision that costs less than all that are feasible")
+        _check_means(audit, model, decided, walk, node)
+        if walk.tree.asked[node] >= 0:
+            continue
         total += value - decided.own(rows)
         if certificate.rounding == 0 and decided.oracle.is_integral:
-            _check_multiples(audit, decided, rows, taken[leaf])
-        _check_held(audit, model, decided, walk, leaf)
+            _check_multiples(audit, decided, rows, taken[node])
+        _check_held(audit, model, decided, walk, node)
     audit.done("the decision of every leaf is its best, and its cost vector the mean")
     n_paid = walk.n_splits + (certificate.complexity_per == "leaf")
     penalty = n_paid * Fraction(certificate.split_penalty)

@@ -14,6 +14,7 @@ from certree.exceptions import CertificateError
 
 from ._audit import Audit, Data, Walk
 from ._leaf_costs import Leaves
+from ._notes import Note, amount, mean
 from ._plain_numbers import read
 
 # Cumulative hazards are integers of this unit, which float64 cannot tell from the exact ones.
@@ -83,8 +84,20 @@ def survival(data: Data, y: Any) -> Leaves:
         whole,
         noise=lambda rows: found.loss(rows)[1],
         bounds_noise=True,
+        note=lambda rows, off: _note(found, rows),
         inspect=lambda audit, tree, walk: _check_curves(found, audit, tree, walk),
     )
+
+
+def _note(found: Observed, rows: Sequence[int]) -> Note:
+    """Return what trees note on a node."""
+    seen, expected = found.seen(rows), found.expected(rows)
+    off = found.data.total() * len(found.data.rows) * _LAST_BITS
+    number = amount(seen, ".6g", 0 if seen.denominator == 1 else off)
+    words = (" events, ",) if abs(seen - 1) > off else (" event, ", " events, ")
+    if seen == 1 and len(set(found.data.weights.values())) == 1:
+        words = (" event, ",)
+    return [number, words, mean(expected, 1, off + expected / 2**30), " expected"]
 
 
 # ---- reading -----------------------------------------------------------------------------------

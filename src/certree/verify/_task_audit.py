@@ -39,6 +39,7 @@ from ._rounding_rules import (
     allowed_for_quantiles,
     allowed_for_squares,
 )
+from ._shown import check_node_costs, check_shown, quiet
 from ._stated_weights import are_short, check_penalty, check_quantum, cost_range
 from ._story import check_bounds, check_no_confusion, check_parameters
 
@@ -62,18 +63,27 @@ def check_task(model: Any, given: GivenRows) -> Checked:
     audit.compare("depth of the tree", certificate.depth, walk.depth)
     audit.compare("number of splits", certificate.n_splits, walk.n_splits)
     check_size(audit, walk, certificate)
+    _check_rows_in_leaves(walk)
     slack += _noise(leaves, walk)
     cost = _check_cost(audit, data, leaves, walk, charges, slack)
     check_bounds(audit)
     check_predictions(audit, leaves.predict or model.predict, given.X, walk, leaves.says)
+    check_shown(audit, data, walk, leaves, slack=slack)
+    check_node_costs(audit, data, walk, leaves, getattr(estimator, "_node_costs", None), slack)
     if leaves.inspect is not None:
         leaves.inspect(audit, tree, walk)
     path = model.path if hasattr(model, "path") else getattr(model, "_path", None)
+
+    def show(walk: Walk) -> None:
+        _check_rows_in_leaves(walk)
+        check_shown(quiet(audit), data, walk, leaves, "tree of the path", slack)
+
     if charges is None:
         check_path(
             audit,
             data,
             path,
+            show,
             lambda w: _leaf_cost(audit, leaves, w)[0],
             leaves.objective,
             slack,
@@ -244,23 +254,28 @@ def _children_of_multiway(walk: Walk) -> set[int]:
     }
 
 
+def _check_rows_in_leaves(walk: Walk) -> None:
+    """Raise if a leaf has no rows, and is no outcome of a multiway test."""
+    for leaf in set(walk.leaves) - _children_of_multiway(walk):
+        if not walk.rows[leaf]:
+            raise CertificateError(f"leaf {leaf} of the tree has no rows.")
+
+
 def _leaf_cost(audit: Audit, leaves: Leaves, walk: Walk) -> tuple[Fraction, Fraction]:
     """Return the cost of the leaves of a tree, and how much lower it could be."""
     total = lost = Fraction(0)
-    several = _children_of_multiway(walk)
     for leaf in walk.leaves:
         rows, value = walk.rows[leaf], walk.tree.value(leaf)
-        if not rows and leaf in several:
-            continue  # an outcome that no row has at this node
         if not rows:
-            raise CertificateError(f"leaf {leaf} of the tree has no rows.")
+            continue  # an outcome that no row has at this node
         cost, least = leaves.of(rows, value), leaves.least(rows)
         total, lost = total + cost, lost + cost - least
     return total, lost
 
 
 def _noise(leaves: Leaves, walk: Walk) -> Fraction:
-    return sum((leaves.noise(walk.rows[leaf]) for leaf in walk.leaves), Fraction(0))
+    parts = (leaves.noise(walk.rows[leaf]) for leaf in walk.leaves if walk.rows[leaf])
+    return sum(parts, Fraction(0))
 
 
 def _check_cost(

@@ -1,0 +1,108 @@
+"""Remarks on nodes, such as "mean of 24, deviation 1.109", as texts and numbers.
+
+Notes are printed from float64, and from numbers that a search may have rounded. A number is right
+if it is printed as one that is off by no more than that.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from ._plain_numbers import Exact, root_above
+
+# What float64 may be off by, as a share of a number.
+_LAST_BITS = Fraction(1, 2**40)
+
+# By how much weights that were rounded for a search may be off, as a share.
+_ROUNDED = Fraction(1, 2**16)
+
+
+@dataclass(frozen=True)
+class Number:
+    """A number of a note: its exact value, how it is printed, and how far it may be off."""
+
+    value: Fraction
+    form: Callable[[float], str]
+    off: Fraction = Fraction(0)
+
+    def text(self, side: int = 0) -> str:
+        """Return the number, the least or the greatest possible one, as it is printed."""
+        off = self.off + abs(self.value) * _LAST_BITS
+        return self.form(float(self.value + side * off))
+
+    def is_written(self, text: str) -> bool:
+        """Return whether a text is this number."""
+        ends = [self.text(side) for side in (-1, 0, 1)]
+        if text in ends:
+            return True
+        try:
+            number, low, high = map(_read, (text, ends[0], ends[-1]))
+        except ValueError:
+            return False
+        return low < number < high and self.form(number) == text
+
+
+Note = Sequence[str | tuple[str, ...] | Number]
+"""The parts of a note; a tuple holds texts of which any may be there."""
+
+
+def _read(text: str) -> float:
+    return float(text[:-1]) / 100 if text.endswith("%") else float(text)
+
+
+def note_text(note: Note) -> str:
+    """Return a note as it is printed."""
+    return "".join(
+        part.text() if isinstance(part, Number) else part if isinstance(part, str) else part[0]
+        for part in note
+    )
+
+
+def is_note(stated: Any, note: Note) -> bool:
+    """Return whether a text is this note."""
+    pattern = "".join(
+        r"(\S+?)"
+        if isinstance(part, Number)
+        else "(?:" + "|".join(map(re.escape, [part] if isinstance(part, str) else part)) + ")"
+        for part in note
+    )
+    found = re.fullmatch(pattern, stated) if isinstance(stated, str) else None
+    if found is None:
+        return False
+    numbers = [part for part in note if isinstance(part, Number)]
+    return all(n.is_written(text) for n, text in zip(numbers, found.groups(), strict=True))
+
+
+# ---- numbers that notes have -------------------------------------------------------------------
+
+
+def amount(weight: Exact, form: str = "g", off: Exact = 0) -> Number:
+    """Return the weight of some rows as the number of a note."""
+    value = Fraction(weight)
+    is_whole = value.denominator == 1 and not off
+    return Number(value, f"{{:{form}}}".format, Fraction(0) if is_whole else value * _ROUNDED + off)
+
+
+def mean(total: Fraction, weight: Exact, off: Fraction, form: str = ".4g") -> Number:
+    """Return a mean as the number of a note, of a total that may be off."""
+    if not weight:
+        return Number(Fraction(0), f"{{:{form}}}".format)
+    value = total / weight
+    more = Fraction(0) if Fraction(weight).denominator == 1 else abs(value) * _ROUNDED
+    return Number(value, f"{{:{form}}}".format, off / weight + more)
+
+
+def deviation(squares: Fraction, weight: Exact, off: Fraction) -> Number:
+    """Return the root of a mean of squares as the number of a note."""
+    if not weight:
+        return Number(Fraction(0), "{:.4g}".format)
+    low, value, high = (
+        root_above(max(square, Fraction(0)) / weight)
+        for square in (squares - off, squares, squares + off)
+    )
+    more = Fraction(0) if Fraction(weight).denominator == 1 else value * _ROUNDED
+    return Number(value, "{:.4g}".format, max(high - value, value - low) + more)
