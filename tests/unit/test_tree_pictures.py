@@ -66,8 +66,8 @@ def test_text_of_a_single_leaf() -> None:
 
 def test_text_of_real_weights() -> None:
     tree = Tree([], [-1], [-1], [0], counts=[[1.25, 1 / 3]], classes=["a", "b"], n_features=1)
-    assert tree.to_text() == "class: a (1.25 of 1.58, 78.9%)"
-    assert tree.to_text(decimals=3) == "class: a (1.250 of 1.583, 78.9%)"
+    assert tree.to_text() == "class: a (78.9% of weight 1.58)"
+    assert tree.to_text(decimals=3) == "class: a (78.9% of weight 1.583)"
 
 
 @given(cases())

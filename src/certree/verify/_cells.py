@@ -38,7 +38,7 @@ from ._limits_audit import _check_tree as _check_limited_tree
 from ._limits_force import check_single_leaves
 from ._limits_read import LimitedTask, read_asked
 from ._metric_audit import check_metric_cost, metric_of
-from ._notes import Note, amount, deviation
+from ._notes import Note, RowsOf, deviation
 from ._plain_numbers import Exact, exact, plain_list, read
 from ._plain_times import nanoseconds_of_array
 from ._raw_table import Column, RawTable
@@ -151,6 +151,7 @@ def check_cells(
     data = Data(
         RawTable([Column(range(len(cells)), "number")], None, False),
         {place: exact(cell.weight) for place, cell in enumerate(cells)},
+        behind={place: cell.n_rows for place, cell in enumerate(cells)},
     )
     cost: Exact
     if kind == "LimitedCertificate":
@@ -233,7 +234,8 @@ def _check_classes(
         raise ValueError("Weights that were rounded cannot be verified by sums; pass the rows.")
     used = _stated_class_weights(audit, wanted_class_weights(audit.parameters, data, labels))
     weights = {row: exact(weight * used[data.classes[row]]) for row, weight in data.weights.items()}
-    data = replace(data, weights=weights, prices=read_prices(audit.parameters))
+    prices = read_prices(audit.parameters)
+    data = replace(data, weights=weights, prices=prices, given=data.sample_weights)
     audit.compare("total weight", certificate.total_weight, exact(data.total()))
     is_fair = type(certificate).__name__ == "FairnessCertificate"
     check_counts(audit, data, walk, any_label=is_fair or not metric.counts_errors)
@@ -434,7 +436,7 @@ def _square_leaves(cells: Sequence[Cell], data: Data) -> Leaves:
     def note(rows: Sequence[int], off: Fraction) -> Note:
         weight = data.weight(rows)
         spread = deviation(_whole_square([cells[row] for row in rows]), weight, off)
-        return ["mean of ", amount(weight), ", deviation ", spread]
+        return ["mean of ", RowsOf(), ", deviation ", spread]
 
     whole = _whole_square(cells)
     return Leaves("squared_error", of, least, score, whole, note=note)

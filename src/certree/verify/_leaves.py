@@ -16,7 +16,8 @@ from ._candidates import CandidateRules
 from ._force import Charges
 from ._leaf_costs import Amounts, Leaves
 from ._linear_audit import linear
-from ._notes import Note, amount, mean
+from ._node_rows import ClassPlaces, check_node_rows
+from ._notes import Note, RowsOf, mean
 from ._number_leaves import deviances, quantiles, squares
 from ._plain_numbers import (
     as_array,
@@ -162,7 +163,7 @@ def output_columns(y: Any) -> list[Any]:
     return [list(column) for column in zip(*lines, strict=True)] if several else []
 
 
-def together(data: Data, parts: Sequence[tuple[Fraction, Leaves]], **more: Any) -> Leaves:
+def together(parts: Sequence[tuple[Fraction, Leaves]], **more: Any) -> Leaves:
     """Return leaves that predict several outputs, and cost the sum of what these cost."""
 
     def of(rows: Sequence[int], value: Any) -> Fraction:
@@ -177,7 +178,7 @@ def together(data: Data, parts: Sequence[tuple[Fraction, Leaves]], **more: Any) 
     whole = sum((weight * leaves.whole for weight, leaves in parts), Fraction(0))
 
     def note(rows: Sequence[int], off: Fraction) -> Note:
-        return ["means of ", amount(data.weight(rows))]
+        return ["means of ", RowsOf()]
 
     def score(cost: Fraction) -> float:
         return float(1 - cost / whole) if whole else 1.0
@@ -199,7 +200,7 @@ def add_squares(data: Data, columns: Sequence[Any], weights: Any) -> Leaves:
     if isinstance(weights, str):
         # One over the variance; the search has float64 of it.
         counted = [data.total() / part.whole if part.whole else Fraction(1) for part in parts]
-        found = together(data, list(zip(counted, parts, strict=True)), target=parts[0].target)
+        found = together(list(zip(counted, parts, strict=True)), target=parts[0].target)
         targets = [[abs(t) for t in (part.target or {}).values()] for part in parts]
         widths = [part.whole / data.total() for part in parts]
         digits = [max(t) ** 2 / width for t, width in zip(targets, widths, strict=True) if width]
@@ -208,7 +209,7 @@ def add_squares(data: Data, columns: Sequence[Any], weights: Any) -> Leaves:
     counted = [Fraction(1)] * len(parts)
     if weights is not None:
         counted = read_list(weights, len(parts), "output_weights")
-    return together(data, list(zip(counted, parts, strict=True)), target=parts[0].target)
+    return together(list(zip(counted, parts, strict=True)), target=parts[0].target)
 
 
 def error_outputs(data: Data, y: Any, class_weight: Any, weights: Any) -> Leaves:
@@ -232,20 +233,14 @@ def error_outputs(data: Data, y: Any, class_weight: Any, weights: Any) -> Leaves
     def inspect(audit: Audit, tree: Any, walk: Walk) -> None:
         stated = [plain_list(classes) for classes in tree.payload.classes]
         audit.compare("classes of all outputs", stated, labels)
-        # Weights near the ends of float64 are stated as shares of all weight.
-        whole = Fraction(1) if 10**-290 < data.total() < 10**290 else data.total()
-        for node, rows in walk.rows.items():
-            counts = [
-                float(data.weight([row for row in rows if column[row] == label]) / whole)
-                for column, classes in zip(given, labels, strict=True)
-                for label in classes
-            ]
-            told = [float(count) for count in walk.tree.counts[node]]
-            if len(told) != len(counts) or not np.allclose(told, counts, rtol=1e-9, atol=0):
-                audit.compare(f"counts of node {node}", told, counts)
-        audit.done("classes and counts of every output, in every node")
+        audit.raise_if_different()
+        outputs = [
+            ClassPlaces({row: classes.index(column[row]) for row in data.rows}, len(classes))
+            for column, classes in zip(given, labels, strict=True)
+        ]
+        check_node_rows(audit, data, walk, outputs)
 
-    return together(data, pairs, amounts=amounts, inspect=inspect, note=None)
+    return together(pairs, amounts=amounts, inspect=inspect, note=None)
 
 
 def _of_regressor(estimator: Any, data: Data, given: GivenRows) -> Leaves:
@@ -448,7 +443,9 @@ TASKS: Mapping[str, Callable[[Any, Data, GivenRows], Leaves]] = {
     "SquaredError": lambda task, data, given: square_outputs(data, given.y, task.output_weights),
     "AbsoluteError": lambda task, data, given: quantiles(data, given.y),
     "QuantileLoss": lambda task, data, given: quantiles(data, given.y, task.quantile),
-    "SurvivalLoss": lambda task, data, given: survival(data, given.y),
+    "SurvivalLoss": lambda task, data, given: survival(
+        data, given.y, given.sample_weight is not None
+    ),
     "LeafCost": lambda task, data, given: function(data, task),
 }
 """Costs of leaves, by the name of the task's class."""
@@ -568,7 +565,9 @@ ESTIMATORS = {
         data, given.y, estimator.order
     ),
     "PolicyTree": _of_policy,
-    "SurvivalTree": lambda estimator, data, given: survival(data, given.y),
+    "SurvivalTree": lambda estimator, data, given: survival(
+        data, given.y, given.sample_weight is not None
+    ),
     "CostSensitiveTreeClassifier": _of_costs,
 }
 """What the leaves of an estimator cost, by the name of its class."""

@@ -17,7 +17,7 @@ from certree.exceptions import CertificateError
 from ._audit import Audit, Data, Walk
 from ._candidates import CandidateRules
 from ._leaf_costs import Leaves
-from ._notes import Note, amount, deviation
+from ._notes import Note, RowsOf, deviation
 from ._plain_numbers import common_unit, decimals, read, read_list, root_above
 from ._stated_weights import are_short, cost_range, most_splits
 
@@ -158,7 +158,7 @@ class Models:
         """Return what trees note on a node."""
         weight = self.data.weight(rows)
         cost = self.best(rows)[0] if rows else Fraction(0)
-        return ["weight ", amount(weight, ".6g"), ", error ", deviation(cost, weight, off)]
+        return [RowsOf(), ", error ", deviation(cost, weight, off)]
 
     def noise(self, rows: Sequence[int]) -> Fraction:
         """Return how far rounded columns may move the cost of a leaf.

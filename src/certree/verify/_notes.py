@@ -46,7 +46,14 @@ class Number:
         return low < number < high and self.form(number) == text
 
 
-Note = Sequence[str | tuple[str, ...] | Number]
+@dataclass(frozen=True)
+class RowsOf:
+    """Where a note says how many rows a node has, and what they weigh if they have weights."""
+
+    joint: str = " of "
+
+
+Note = Sequence[str | tuple[str, ...] | Number | RowsOf]
 """The parts of a note; a tuple holds texts of which any may be there."""
 
 
@@ -56,10 +63,11 @@ def _read(text: str) -> float:
 
 def note_text(note: Note) -> str:
     """Return a note as it is printed."""
-    return "".join(
-        part.text() if isinstance(part, Number) else part if isinstance(part, str) else part[0]
-        for part in note
-    )
+    return "".join(part.text() if isinstance(part, Number) else _texts(part)[0] for part in note)
+
+
+def _texts(part: Any) -> Sequence[str]:
+    return [part] if isinstance(part, str) else list(part)
 
 
 def is_note(stated: Any, note: Note) -> bool:
@@ -67,7 +75,7 @@ def is_note(stated: Any, note: Note) -> bool:
     pattern = "".join(
         r"(\S+?)"
         if isinstance(part, Number)
-        else "(?:" + "|".join(map(re.escape, [part] if isinstance(part, str) else part)) + ")"
+        else "(?:" + "|".join(map(re.escape, _texts(part))) + ")"
         for part in note
     )
     found = re.fullmatch(pattern, stated) if isinstance(stated, str) else None
@@ -78,13 +86,6 @@ def is_note(stated: Any, note: Note) -> bool:
 
 
 # ---- numbers that notes have -------------------------------------------------------------------
-
-
-def amount(weight: Exact, form: str = "g", off: Exact = 0) -> Number:
-    """Return the weight of some rows as the number of a note."""
-    value = Fraction(weight)
-    is_whole = value.denominator == 1 and not off
-    return Number(value, f"{{:{form}}}".format, Fraction(0) if is_whole else value * _ROUNDED + off)
 
 
 def mean(total: Fraction, weight: Exact, off: Fraction, form: str = ".4g") -> Number:

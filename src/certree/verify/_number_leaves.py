@@ -11,7 +11,7 @@ from certree.exceptions import CertificateError
 
 from ._audit import Data
 from ._leaf_costs import Leaves
-from ._notes import Note, amount, deviation, mean
+from ._notes import Note, RowsOf, deviation, mean
 from ._plain_numbers import read, read_list
 
 
@@ -52,7 +52,7 @@ def squares(data: Data, y: Any) -> Leaves:
     def note(rows: Sequence[int], off: Fraction) -> Note:
         weight = data.weight(rows)
         spread = deviation(least(rows) if rows else Fraction(0), weight, off)
-        return ["mean of ", amount(weight), ", deviation ", spread]
+        return ["mean of ", RowsOf(), ", deviation ", spread]
 
     return Leaves("squared_error", of, least, score, whole, target=target, note=note)
 
@@ -101,7 +101,7 @@ def quantiles(data: Data, y: Any, quantile: Any = None) -> Leaves:
         weight = data.weight(rows)
         name = "median of " if level == Fraction(1, 2) else "quantile of "
         what = ", mean absolute error " if quantile is None else ", mean pinball loss "
-        return [name, amount(weight), what, mean(least(rows), weight, off)]
+        return [name, RowsOf(), what, mean(least(rows), weight, off)]
 
     whole = least(data.rows)
     return Leaves(
@@ -155,12 +155,7 @@ def deviances(data: Data, y: Any, kind: str) -> Leaves:
 
     def note(rows: Sequence[int], off: Fraction) -> Note:
         weight, (cost, noise) = data.weight(rows), loss(rows)
-        return [
-            "mean of ",
-            amount(weight, ".6g"),
-            ", mean deviance ",
-            mean(cost, weight, off + noise),
-        ]
+        return ["mean of ", RowsOf(), ", mean deviance ", mean(cost, weight, off + noise)]
 
     whole = loss(data.rows)[0]
     return Leaves(

@@ -1,8 +1,8 @@
-"""What a tree shows beside its tests and predictions: weights of nodes, notes, and savings.
+"""What a tree shows beside its tests and predictions: rows of nodes, notes on them, and savings.
 
-Text, pictures, reports and files show the weight of the rows of every node, by class where leaves
-hold labels, and a remark on each node where they hold something else. All of that is computed from
-the rows once more, and numbers in remarks are compared as far as they are printed.
+Text, pictures, reports and files show how many rows every node has and what they weigh, by class
+where leaves hold labels, and a remark on each node where they hold something else. All of that is
+computed from the rows once more, and numbers in remarks are compared as far as they are printed.
 """
 
 from __future__ import annotations
@@ -14,7 +14,8 @@ from typing import Any
 
 from ._audit import Audit, Data, Walk
 from ._leaf_costs import Leaves
-from ._notes import Note, Number, is_note, note_text
+from ._node_rows import ClassPlaces, check_node_rows
+from ._notes import Note, Number, RowsOf, is_note, note_text
 from ._plain_numbers import Exact
 
 # What float64 may be off by where it adds up weights, as a share of them.
@@ -32,7 +33,7 @@ def quiet(audit: Audit) -> Audit:
 def check_shown(
     audit: Audit, data: Data, walk: Walk, leaves: Leaves, where: str = "tree", slack: Exact = 0
 ) -> None:
-    """Compare the weights of all nodes, and the notes on them, with the rows.
+    """Compare the rows of all nodes, and the notes on them, with the data.
 
     Parameters
     ----------
@@ -46,125 +47,108 @@ def check_shown(
         How far costs may be off.
     """
     if not leaves.outputs or leaves.amounts is None:
-        _check_weights(audit, data, walk, leaves, where, slack)
-    _check_notes(audit, walk, leaves, where, slack)
-    audit.done(f"{where}: weights of all nodes, and what is noted on them")
+        _check_rows(audit, data, walk, leaves, Fraction(slack))
+    _check_notes(audit, walk, leaves, where, Fraction(slack))
+    audit.done(f"{where}: what is noted on all nodes")
 
 
 def check_given_labels(audit: Audit, data: Data, walk: Walk, where: str) -> None:
-    """Compare the weights of all nodes of a tree that counts rows by the labels they get."""
-    label = walk.tree.label
-    places = {row: (label[leaf],) for leaf in walk.leaves for row in walk.rows[leaf]}
-    compare_counts(audit, data.weights, walk, places, len(walk.tree.values), where)
+    """Compare the rows of all nodes of a tree that counts them by the labels they get."""
+    check_node_rows(audit, data, walk, [_by_leaf(walk)])
+    check_no_notes(audit, walk, where)
+
+
+def check_no_notes(audit: Audit, walk: Walk, where: str = "tree") -> None:
+    """Check that a tree has no notes, which would be shown in place of its counts."""
     if walk.tree.source.notes is not None:
         audit.differ(f"{where}: notes on nodes are not its own")
 
 
-# ---- weights -----------------------------------------------------------------------------------
+# ---- rows of nodes -----------------------------------------------------------------------------
 
 
-def _check_weights(
-    audit: Audit, data: Data, walk: Walk, leaves: Leaves, where: str, slack: Exact
-) -> None:
-    """Compare the weight of the rows of every node, by class where leaves hold labels."""
-    tree = walk.tree
-    n_columns = len(tree.values) if _holds_labels(walk) else 1
-    places = dict.fromkeys(data.rows, (0,))
-    if n_columns > 1:
-        places = _places(data, walk, leaves, Fraction(slack))
-    compare_counts(audit, data.weights, walk, places, n_columns, where)
+def _check_rows(audit: Audit, data: Data, walk: Walk, leaves: Leaves, slack: Fraction) -> None:
+    """Compare the rows of every node, by class where leaves hold labels."""
+    values = walk.tree.values
+    if getattr(walk.tree.source.payload, "kind", None) != "labels":
+        check_node_rows(audit, data, walk)
+    elif leaves.counted is not None:
+        check_node_rows(audit, data, walk, [ClassPlaces(leaves.counted, len(values))])
+    elif leaves.counts_best and leaves.amounts is not None:
+        _check_best(audit, data, walk, leaves.amounts, slack)
+    else:
+        check_node_rows(audit, data, walk, [_by_leaf(walk)])
 
 
-def _holds_labels(walk: Walk) -> bool:
-    return getattr(walk.tree.source.payload, "kind", None) == "labels"
+def _by_leaf(walk: Walk) -> ClassPlaces:
+    """Return the label that each row gets."""
+    label = walk.tree.label
+    places = {row: label[leaf] for leaf in walk.leaves for row in walk.rows[leaf]}
+    return ClassPlaces(places, len(walk.tree.values))
 
 
-def _places(
-    data: Data, walk: Walk, leaves: Leaves, slack: Fraction
-) -> Mapping[int, tuple[int, ...]]:
-    """Return the columns in which each row may be counted; several, if rounding decides."""
-    if leaves.counted is not None:
-        return {row: (place,) for row, place in leaves.counted.items()}
-    if not leaves.counts_best or leaves.amounts is None:
-        label = walk.tree.label
-        return {row: (label[leaf],) for leaf in walk.leaves for row in walk.rows[leaf]}
-    found = {}
-    for row in data.rows:
-        line = [data.weights[row] * cost for cost in leaves.amounts[row]]
-        best = [k for k, cost in enumerate(line) if cost <= min(line) + slack]
-        found[row] = tuple(best) if slack else (best[0],)
-    return found
-
-
-def compare_counts(
+def _check_best(
     audit: Audit,
-    weights: Mapping[int, Exact],
+    data: Data,
     walk: Walk,
-    places: Mapping[int, tuple[int, ...]],
-    n_columns: int,
-    where: str = "tree",
+    amounts: Mapping[int, Sequence[Fraction]],
+    slack: Fraction,
 ) -> None:
-    """Compare the weights that a tree states for its nodes, in each column, with its rows.
+    """Compare how many rows of every node a label is best for.
 
-    Parameters
-    ----------
-    audit, walk
-        The claim, and the rows of every node.
-    weights : mapping from row to number
-        What each row weighs.
-    places : mapping from row to columns
-        The column in which a row counts, or all those in which it may.
-    n_columns : int
-        Number of columns.
-    where : str
-        What the tree is called.
+    Where costs were rounded, labels that cost about the same may both be the best.
     """
-    total = Fraction(sum(weights.values()))
-    # Weights near the ends of float64 may be stated as shares of all weight.
-    wholes = [Fraction(1)] if 10**-290 < total < 10**290 else [Fraction(1), total]
+    weights, tree, n_labels = data.sample_weights, walk.tree, len(walk.tree.values)
+    best: dict[int, list[int]] = {}
+    for row in data.rows:
+        line = [weights[row] * cost for cost in amounts[row]]
+        best[row] = [k for k, cost in enumerate(line) if cost <= min(line) + slack]
+    if not slack or all(len(places) == 1 for places in best.values()):
+        first = {row: places[0] for row, places in best.items()}
+        check_node_rows(audit, data, walk, [ClassPlaces(first, n_labels)])
+        return
     for node, rows in sorted(walk.rows.items()):
-        sure, possible = [Fraction(0)] * n_columns, [Fraction(0)] * n_columns
-        for row in rows:
-            for place in places[row]:
-                possible[place] += weights[row]
-            if len(places[row]) == 1:
-                sure[places[row][0]] += weights[row]
-        stated = walk.tree.counts[node]
-        if not any(_are_counts(stated, sure, possible, rows, weights, n) for n in wholes):
-            audit.compare(f"{where}: weights of node {node}", stated, possible)
-            return
+        stated = tree.counts[node], tree.counts[node] if tree.rows is None else tree.rows[node]
+        for told, each in zip(stated, (weights, dict.fromkeys(rows, 1)), strict=True):
+            if not _are_possible(told, rows, best, each, n_labels):
+                audit.differ(f"class counts of node {node}: {told}, which its rows cannot have")
 
 
-def _are_counts(
+def _are_possible(
     stated: Sequence[Any],
-    sure: Sequence[Fraction],
-    possible: Sequence[Fraction],
     rows: Sequence[int],
-    weights: Mapping[int, Exact],
-    whole: Fraction,
+    best: Mapping[int, Sequence[int]],
+    each: Mapping[int, Exact],
+    n_labels: int,
 ) -> bool:
-    """Return whether weights that are stated are those of the rows, as shares of a whole."""
-    if len(stated) != len(sure):
-        return False
-    told = [Fraction(number) * whole for number in stated]
-    weight = Fraction(sum(weights[row] for row in rows))
-    slack = weight * _LAST_BITS
-    return abs(sum(told) - weight) <= slack and all(
-        low - slack <= number <= high + slack
-        for low, number, high in zip(sure, told, possible, strict=True)
+    """Return whether counts agree with the labels that can be best for the rows of a node."""
+    sure, possible = [Fraction(0)] * n_labels, [Fraction(0)] * n_labels
+    for row in rows:
+        for place in best[row]:
+            possible[place] += each[row]
+        if len(best[row]) == 1:
+            sure[best[row][0]] += each[row]
+    total = Fraction(sum(each[row] for row in rows))
+    slack, told = total * _LAST_BITS, list(map(Fraction, stated))
+    return (
+        len(told) == n_labels
+        and abs(sum(told) - total) <= slack
+        and all(a - slack <= b <= c + slack for a, b, c in zip(sure, told, possible, strict=True))
     )
 
 
 # ---- notes -------------------------------------------------------------------------------------
 
 
-def _check_notes(audit: Audit, walk: Walk, leaves: Leaves, where: str, slack: Exact) -> None:
+def _check_notes(audit: Audit, walk: Walk, leaves: Leaves, where: str, slack: Fraction) -> None:
     """Compare what is noted on every node with its rows."""
     notes = walk.tree.source.notes
-    wanted = _notes(walk, leaves, Fraction(slack))
-    if (notes is None) != (wanted is None):
-        audit.differ(f"{where}: notes on nodes are {'lacking' if notes is None else 'not its own'}")
-    if notes is None or wanted is None:
+    wanted = _notes(walk, leaves, slack)
+    if wanted is None:
+        check_no_notes(audit, walk, where)
+        return
+    if notes is None:
+        audit.differ(f"{where}: notes on nodes are lacking")
         return
     for node in sorted(walk.rows):
         note = wanted(node)
@@ -180,25 +164,42 @@ def _notes(walk: Walk, leaves: Leaves, slack: Fraction) -> Callable[[int], Note]
     """Return what tells the note of a node; None, if nodes have none."""
     if leaves.note is not None:
         told = leaves.note
-        return lambda node: told(walk.rows[node], slack)
+        return lambda node: [
+            part if not isinstance(part, RowsOf) else _rows_of(walk, node, part.joint)
+            for part in told(walk.rows[node], slack)
+        ]
     if leaves.counts_best:
         return lambda node: _best_for(walk, node)
     return None
 
 
+def _rows_of(walk: Walk, node: int, joint: str) -> str:
+    """Return the rows of a node, whose numbers have been compared before, as they are printed."""
+    n_rows = int(sum(_numbers(walk, node)))
+    told = f"{n_rows} row" if n_rows == 1 else f"{n_rows} rows"
+    return told if walk.tree.rows is None else f"{told}{joint}weight {_weight(walk, node)}"
+
+
+def _numbers(walk: Walk, node: int) -> Sequence[Any]:
+    return walk.tree.counts[node] if walk.tree.rows is None else walk.tree.rows[node]
+
+
+def _weight(walk: Walk, node: int) -> str:
+    weight = float(sum(walk.tree.counts[node]))
+    return str(int(weight)) if weight.is_integer() else f"{weight:.2f}"
+
+
 def _best_for(walk: Walk, node: int) -> Note:
     """Return the note on a node whose rows are counted by what is best for them."""
+    label, numbers = walk.tree.label[node], _numbers(walk, node)
+    if label < 0:
+        return [_rows_of(walk, node, " of "), " in all"]
     counts = [Fraction(count) for count in walk.tree.counts[node]]
-    total = sum(counts, Fraction(0))
-    if walk.tree.label[node] < 0:
-        return [Number(total, _weight), " in all"]
-    part = counts[walk.tree.label[node]]
-    share = Number(part / (total or 1), "{:.1%}".format, Fraction(1, 10**12))
-    return ["best for ", Number(part, _weight), " of ", Number(total, _weight), ", ", share]
-
-
-def _weight(number: float) -> str:
-    return str(int(number)) if number.is_integer() else f"{number:.2f}"
+    # A leaf without rows is sure of its label.
+    share = counts[label] / sum(counts) if sum(counts) else Fraction(1)
+    told: list[str | Number] = [f"best for {int(numbers[label])} of {int(sum(numbers))}"]
+    told += ["" if walk.tree.rows is None else " rows", ", ", Number(share, "{:.1%}".format)]
+    return told if walk.tree.rows is None else [*told, f" of weight {_weight(walk, node)}"]
 
 
 # ---- what splits save --------------------------------------------------------------------------
@@ -210,15 +211,17 @@ def check_node_costs(
     """Compare the costs of nodes, if there are any; their proportions are shown, as importances."""
     if stated is None:
         return
-    costs = [float(_above_least(data, leaves, walk.rows.get(k, ()))) for k in range(len(stated))]
+    audit.compare("number of costs of nodes", len(stated), len(walk.rows))
+    audit.raise_if_different()
+    costs = [float(_above_least(data, leaves, walk.rows[k])) for k in range(len(stated))]
     whole, scale = costs[0], float(stated[0])
-    if whole <= float(slack) or scale <= 0:
-        # There is nothing to save, and all importances are zero.
+    if whole <= float(slack):
+        # There is nothing to save.
         return
     off = _SHARE + 2 * float(slack) / whole
     for node, cost in enumerate(costs):
-        if not abs(float(stated[node]) / scale - cost / whole) <= off:
-            audit.compare(f"share of node {node} in the cost", stated[node] / scale, cost / whole)
+        if not abs(float(stated[node]) - cost / whole * scale) <= off * scale:
+            audit.differ(f"cost of node {node}: its share of the whole is not {cost / whole:.6g}")
             return
     audit.done("the costs of nodes, of which importances are made")
 

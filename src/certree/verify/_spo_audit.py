@@ -19,7 +19,7 @@ from ._audit import Audit, Checked, Data, GivenRows, Walk, check_size, read_rows
 from ._force import TreeSizes, least_cost
 from ._leaf_costs import Leaves
 from ._metric_audit import all_tests
-from ._notes import Note, amount, mean
+from ._notes import Note, RowsOf, mean
 from ._plain_numbers import common_unit, decimals, is_close, read, read_table, show
 from ._rounding_rules import units_of_cost
 from ._shown import check_node_costs, check_shown
@@ -253,8 +253,7 @@ def _shown(decided: Decided) -> Leaves:
     """Return what trees show of nodes."""
 
     def note(rows: Sequence[int], off: Fraction) -> Note:
-        loss = mean(decided.least(rows), 1, off, ".5g")
-        return ["weight ", amount(decided.data.weight(rows), ".6g"), ", loss ", loss]
+        return [RowsOf(", "), ", loss ", mean(decided.least(rows), 1, off, ".5g")]
 
     total = decided.data.total()
     return Leaves(

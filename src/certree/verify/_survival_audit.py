@@ -14,7 +14,7 @@ from certree.exceptions import CertificateError
 
 from ._audit import Audit, Data, Walk
 from ._leaf_costs import Leaves
-from ._notes import Note, amount, mean
+from ._notes import Note, RowsOf, mean
 from ._plain_numbers import read
 
 # Cumulative hazards are integers of this unit, which float64 cannot tell from the exact ones.
@@ -62,7 +62,7 @@ class Observed:
         return max(Fraction(math.fsum(terms)), Fraction(0)), size * _LAST_BITS
 
 
-def survival(data: Data, y: Any) -> Leaves:
+def survival(data: Data, y: Any, is_weighted: bool = False) -> Leaves:
     """Return leaves that cost the loss of their best risk, with curves to be looked at."""
     found = _observe(data, y)
     half = Fraction(min(data.weights.values())) / 2
@@ -84,20 +84,20 @@ def survival(data: Data, y: Any) -> Leaves:
         whole,
         noise=lambda rows: found.loss(rows)[1],
         bounds_noise=True,
-        note=lambda rows, off: _note(found, rows),
+        note=lambda rows, off: _note(found, rows, is_weighted=is_weighted),
         inspect=lambda audit, tree, walk: _check_curves(found, audit, tree, walk),
     )
 
 
-def _note(found: Observed, rows: Sequence[int]) -> Note:
+def _note(found: Observed, rows: Sequence[int], *, is_weighted: bool) -> Note:
     """Return what trees note on a node."""
     seen, expected = found.seen(rows), found.expected(rows)
     off = found.data.total() * len(found.data.rows) * _LAST_BITS
-    number = amount(seen, ".6g", 0 if seen.denominator == 1 else off)
-    words = (" events, ",) if abs(seen - 1) > off else (" event, ", " events, ")
-    if seen == 1 and len(set(found.data.weights.values())) == 1:
-        words = (" event, ",)
-    return [number, words, mean(expected, 1, off + expected / 2**30), " expected"]
+    told = mean(seen, 1, off, ".6g")
+    others = [", ", mean(expected, 1, off + expected / 2**30), " expected"]
+    if is_weighted:
+        return [RowsOf(), ", events of weight ", told, *others]
+    return [told, " event" if seen == 1 else " events", *others]
 
 
 # ---- reading -----------------------------------------------------------------------------------
