@@ -249,6 +249,11 @@ class Data:
         return list(self.weights)
 
     @property
+    def names(self) -> list[str]:
+        """The names of the columns."""
+        return list(map(self.table.name, range(len(self.table.columns))))
+
+    @property
     def n_rows(self) -> int:
         """Number of rows of the table, including those that do not count."""
         return self.table.n_rows
@@ -402,7 +407,7 @@ def walk_down(audit: Audit, data: Data, tree: Any, where: str = "tree") -> Walk:
                 raise CertificateError(f"node {child} of the {where} is reached twice.")
             rows[child], depths[child] = part, depths[node] + 1
             stack.append(child)
-    check_names(audit, list(map(data.table.name, range(plain.n_columns))), plain, where)
+    check_names(audit, data.names, plain, where)
     if data.labels is not None:
         check_labels(audit, data.labels, plain, where)
     if len(rows) != len(plain.asked):

@@ -15,6 +15,7 @@ import numpy as np
 
 from certree.exceptions import CertificateError
 
+from ._attributes import Facts, check_attributes, stated_classes
 from ._audit import (
     Audit,
     Checked,
@@ -42,7 +43,7 @@ from ._notes import Note, RowsOf, deviation
 from ._plain_numbers import Exact, exact, plain_list, read
 from ._plain_times import nanoseconds_of_array
 from ._raw_table import Column, RawTable
-from ._shown import check_shown
+from ._shown import check_shown, has_labels
 from ._stated_weights import _stated_class_weights, wanted_class_weights, with_all_classes
 from ._story import check_bounds, check_no_confusion, check_parameters, check_searched
 from ._task_audit import _check_cost as check_task_cost
@@ -161,6 +162,7 @@ def check_cells(
     else:
         cost = _check_classes(audit, data, walk, model, cells)
     check_bounds(audit)
+    check_attributes(model, Facts(audit, names, walk.tree.values if has_labels(walk) else None))
     audit.raise_if_different()
     return Checked(audit, cost, certificate.n_rows)
 
@@ -223,7 +225,7 @@ def _check_classes(
     audit: Audit, data: Data, walk: Walk, model: Any, cells: Sequence[Cell]
 ) -> Exact:
     """Check weighted errors, a metric of them, and rates of groups."""
-    certificate, labels = audit.certificate, model.classes_.tolist()
+    certificate, labels = audit.certificate, stated_classes(model)
     _check_target(cells)
     metric = metric_of(audit.parameters["objective"])
     has_prices = audit.parameters.get("cost_matrix") is not None

@@ -10,6 +10,8 @@ from typing import Any
 
 import numpy as np
 
+from certree.exceptions import CertificateError
+
 from ._audit import Checked, GivenRows
 from ._cells import cells_of_reduced, check_cells, check_has_leaves
 from ._curve import check_curve
@@ -148,7 +150,8 @@ def verify(
     start = perf_counter()
     given = GivenRows(X, y, sample_weight, exhaustive, costs, task, sensitive_features)
     # A cross-validated model is checked as its final model.
-    model = getattr(model, "best_estimator_", model)
+    if hasattr(model, "best_estimator_"):
+        model = _best_of(model)
     if type(X).__name__ == "Reduced" or is_in_engine(X):
         result = _check_sums(model, given)
     else:
@@ -168,6 +171,19 @@ def verify(
     )
 
 
+def _best_of(search: Any) -> Any:
+    """Return the final model of a search; raise if it has other parameters than are stated."""
+    model, chosen = search.best_estimator_, getattr(search, "best_params_", {})
+    known = model.get_params()
+    wrong = [name for name, value in chosen.items() if name in known and known[name] != value]
+    if wrong:
+        raise CertificateError(
+            f"best_params_ has {wrong[0]}={chosen[wrong[0]]!r}, but the final model was fitted "
+            f"with {known[wrong[0]]!r}."
+        )
+    return model
+
+
 def _check_given(model: Any, y: Any, costs: Any) -> None:
     """Raise if y is left out, or has another number of columns than the model has outputs."""
     is_solution = hasattr(model, "task") or not hasattr(model, "get_params")
@@ -176,10 +192,23 @@ def _check_given(model: Any, y: Any, costs: Any) -> None:
             f"verify recomputes every number from the rows, so it needs the y that this "
             f"{type(model).__name__} was fitted with; call verify(model, X, y)."
         )
-    wanted, shape = getattr(model, "n_outputs_", None), np.shape(y)
+    wanted, shape = _n_outputs(model), np.shape(y)
     n_columns = shape[1] if len(shape) > 1 else 1
     if wanted is not None and y is not None and n_columns != wanted:
         raise ValueError(f"y must have {wanted} columns, as in fit, got shape {shape}.")
+
+
+def _n_outputs(model: Any) -> int | None:
+    """Return the number of outputs of a model; None if it cannot have several."""
+    wanted = getattr(model, "n_outputs_", None)
+    tree = getattr(model, "tree_", None)
+    if wanted is None or tree is None:
+        return None
+    held = getattr(tree.payload, "values", np.empty(0))
+    n_held = held.shape[1] if held.ndim > 1 else 1
+    if wanted != n_held:
+        raise CertificateError(f"n_outputs_ is {wanted!r}, but leaves hold {n_held} outputs.")
+    return n_held
 
 
 def _takes_target(model: Any) -> bool:

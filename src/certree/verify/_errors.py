@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from ._attributes import Facts, check_attributes, stated_classes
 from ._audit import (
     Audit,
     Checked,
@@ -48,7 +49,7 @@ from ._story import check_bounds, check_no_confusion, check_parameters
 def check_classifier(model: Any, given: GivenRows) -> Checked:
     """Check a classifier: of errors, of a metric, of an area, or of a front."""
     audit = Audit(model.certificate_, model.get_params(deep=False))
-    labels = model.classes_.tolist()
+    labels = stated_classes(model)
     metric = metric_of(audit.parameters["objective"])
     check_parameters(audit, metric.name)
     if metric.counts_errors != (audit.certificate.positives is None):
@@ -65,6 +66,7 @@ def check_classifier(model: Any, given: GivenRows) -> Checked:
         cost = check_metric_cost(audit, data, walk, metric, labels)
     check_bounds(audit)
     check_predictions(audit, model.predict, given.X, walk)
+    check_attributes(model, Facts(audit, data.names, labels))
 
     def show(walk: Walk) -> None:
         check_counts(quiet(audit), data, walk, any_label=True)
@@ -94,7 +96,7 @@ def check_pareto_front(front: Any, given: GivenRows) -> Checked:
     base = model.certificate_
     check_types(base)
     audit = Audit(base, model.get_params(deep=False))
-    labels = model.classes_.tolist()
+    labels = stated_classes(model)
     check_parameters(audit, "front")
     data = read_classes(audit, given, labels, model.encoder_, Objective("front", "ErrorFront"))
 
@@ -102,6 +104,7 @@ def check_pareto_front(front: Any, given: GivenRows) -> Checked:
         check_counts(quiet(audit), data, walk, any_label=True)
 
     check_front(audit, data, front, labels, show, is_of_model=False)
+    check_attributes(model, Facts(audit, data.names, labels))
     audit.raise_if_different()
     if given.exhaustive:
         check_whole_front(audit, data, front, labels)

@@ -8,6 +8,7 @@ from fractions import Fraction
 from itertools import permutations
 from typing import Any
 
+from ._attributes import Facts, check_attributes, stated_classes
 from ._audit import Audit, Checked, Data, GivenRows, Walk, check_predictions, walk_down
 from ._errors import check_cost, check_counts, check_own_size, error_amounts, read_classes
 from ._fair_groups import (
@@ -96,6 +97,7 @@ def check_fair(model: Any, given: GivenRows) -> Checked:
             _check_rates(fair, walk)
         check_bounds(audit)
         check_predictions(audit, model.predict, given.X, walk)
+    check_attributes(model, Facts(audit, fair.data.names, fair.labels))
     if certificate.constraint is not None:
         _check_trees(fair, _single_leaves(fair))
         audit.done("that no tree without splits is better than the certificate allows")
@@ -118,7 +120,7 @@ def set_up(model: Any, given: GivenRows) -> tuple[Fair, Walk | None]:
     if metric.counts_errors or not is_found:
         check_no_confusion(audit)
     _check_constraint(audit)
-    labels = model.classes_.tolist()
+    labels = stated_classes(model)
     data = read_classes(audit, given, labels, model.encoder_, metric, reserve=2**8)
     groups = read_groups(parameters, data, given)
     _check_candidates(audit, data, groups, model.encoder_)

@@ -163,6 +163,13 @@ def output_columns(y: Any) -> list[Any]:
     return [list(column) for column in zip(*lines, strict=True)] if several else []
 
 
+def check_output_names(audit: Audit, tree: Any, y: Any) -> None:
+    """Compare what a tree calls its outputs with the names of the columns of y."""
+    names = getattr(y, "columns", None)
+    wanted = None if names is None else tuple(map(str, names))
+    audit.compare("names of outputs", tree.payload.output_names, wanted)
+
+
 def together(parts: Sequence[tuple[Fraction, Leaves]], **more: Any) -> Leaves:
     """Return leaves that predict several outputs, and cost the sum of what these cost."""
 
@@ -191,7 +198,13 @@ def together(parts: Sequence[tuple[Fraction, Leaves]], **more: Any) -> Leaves:
 def square_outputs(data: Data, y: Any, weights: Any) -> Leaves:
     """Return leaves that cost the squared error around their means, of one output or several."""
     columns = output_columns(y)
-    return add_squares(data, columns, weights) if columns else squares(data, y)
+    if not columns:
+        return squares(data, y)
+
+    def inspect(audit: Audit, tree: Any, walk: Walk) -> None:
+        check_output_names(audit, tree, y)
+
+    return replace(add_squares(data, columns, weights), inspect=inspect)
 
 
 def add_squares(data: Data, columns: Sequence[Any], weights: Any) -> Leaves:
@@ -231,6 +244,7 @@ def error_outputs(data: Data, y: Any, class_weight: Any, weights: Any) -> Leaves
     labels = [list(part.labels or ()) for part in parts]
 
     def inspect(audit: Audit, tree: Any, walk: Walk) -> None:
+        check_output_names(audit, tree, y)
         stated = [plain_list(classes) for classes in tree.payload.classes]
         audit.compare("classes of all outputs", stated, labels)
         audit.raise_if_different()
@@ -534,6 +548,12 @@ def _of_clusters(estimator: Any, data: Data, given: GivenRows) -> Leaves:
         audit.compare("columns of centres", estimator.centre_names_, [*map(table.name, chosen)])
         predicted = plain_list(estimator.predict(given.X))
         audit.compare("labels_", plain_list(estimator.labels_), predicted)
+        audit.compare("columns of centres", list(estimator._centre_columns), chosen)
+        scales = [float(weight) for weight, _ in found.outputs]
+        if not np.allclose(estimator._scales, scales, rtol=1e-9, atol=0):
+            audit.compare("scales of centres", plain_list(estimator._scales), scales)
+        titles = tree.payload.output_names
+        audit.compare("names of centres", titles, tuple(map(table.name, chosen)))
         if abs(estimator.inertia_ - float(audit.certificate.leaf_cost)) > 1e-9 * abs(
             estimator.inertia_
         ):

@@ -15,6 +15,7 @@ from math import ceil, floor
 from operator import le
 from typing import Any
 
+from ._attributes import Facts, check_attributes, stated_classes
 from ._audit import (
     Audit,
     Checked,
@@ -90,6 +91,7 @@ def check_limited(model: Any, given: GivenRows) -> Checked:
         _check_dual(problem)
     else:
         _check_no_tree(problem)
+    check_attributes(estimator, Facts(audit, data.names, leaves.labels, leaves, given))
     audit.raise_if_different()
     check_single_leaves(problem)
     audit.raise_if_different()
@@ -101,7 +103,7 @@ def check_limited(model: Any, given: GivenRows) -> Checked:
 
 def _check_metric(model: Any, audit: Audit, metric: Objective, given: GivenRows) -> Checked:
     """Check a classifier of a metric within limits, with or without a tree."""
-    certificate, labels = audit.certificate, model.classes_.tolist()
+    certificate, labels = audit.certificate, stated_classes(model)
     tree = getattr(model, "tree_", None)
     is_found = has_tree(certificate, tree)
     check_parameters(audit, metric.name)
@@ -133,6 +135,7 @@ def _check_metric(model: Any, audit: Audit, metric: Objective, given: GivenRows)
     else:
         check_no_confusion(audit)
         _check_no_tree(problem)
+    check_attributes(model, Facts(audit, data.names, labels))
     audit.raise_if_different()
     if given.exhaustive:
         check_metric_by_force(problem, metric)

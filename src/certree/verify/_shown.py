@@ -70,7 +70,7 @@ def check_no_notes(audit: Audit, walk: Walk, where: str = "tree") -> None:
 def _check_rows(audit: Audit, data: Data, walk: Walk, leaves: Leaves, slack: Fraction) -> None:
     """Compare the rows of every node, by class where leaves hold labels."""
     values = walk.tree.values
-    if getattr(walk.tree.source.payload, "kind", None) != "labels":
+    if not has_labels(walk):
         check_node_rows(audit, data, walk)
     elif leaves.counted is not None:
         check_node_rows(audit, data, walk, [ClassPlaces(leaves.counted, len(values))])
@@ -78,6 +78,11 @@ def _check_rows(audit: Audit, data: Data, walk: Walk, leaves: Leaves, slack: Fra
         _check_best(audit, data, walk, leaves.amounts, slack)
     else:
         check_node_rows(audit, data, walk, [_by_leaf(walk)])
+
+
+def has_labels(walk: Walk) -> bool:
+    """Return whether the leaves of a tree hold labels, by which rows are counted."""
+    return getattr(walk.tree.source.payload, "kind", None) == "labels"
 
 
 def _by_leaf(walk: Walk) -> ClassPlaces:

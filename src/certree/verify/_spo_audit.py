@@ -15,6 +15,7 @@ import numpy as np
 
 from certree.exceptions import CertificateError
 
+from ._attributes import Facts, check_attributes
 from ._audit import Audit, Checked, Data, GivenRows, Walk, check_size, read_rows, walk_down
 from ._force import TreeSizes, least_cost
 from ._leaf_costs import Leaves
@@ -101,6 +102,7 @@ def check_spo(model: Any, given: GivenRows) -> Checked:
         raise CertificateError("some leaves of the tree have no rows.")
     cost = _check_leaves(audit, model, decided, walk, leeway)
     _check_predictions(audit, model, given, walk)
+    check_attributes(model, Facts(audit, data.names))
     leaves = _shown(decided)
     check_shown(audit, data, walk, leaves, slack=leeway)
     check_node_costs(audit, data, walk, leaves, model._node_costs, leeway)

@@ -14,6 +14,7 @@ from typing import Any
 
 from certree.exceptions import CertificateError
 
+from ._attributes import Facts, check_attributes
 from ._audit import (
     Audit,
     Checked,
@@ -72,6 +73,7 @@ def check_task(model: Any, given: GivenRows) -> Checked:
     check_node_costs(audit, data, walk, leaves, getattr(estimator, "_node_costs", None), slack)
     if leaves.inspect is not None:
         leaves.inspect(audit, tree, walk)
+    check_attributes(estimator, Facts(audit, data.names, leaves.labels, leaves, given))
     path = model.path if hasattr(model, "path") else getattr(model, "_path", None)
 
     def show(walk: Walk) -> None:
