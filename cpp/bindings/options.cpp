@@ -144,6 +144,15 @@ CountDict counters_to_dict(const Counters& counters) {
   return out;
 }
 
+// By AddressSanitizer: about ten times slower.
+#if defined(__SANITIZE_ADDRESS__)
+constexpr bool kIsSanitized = true;
+#elif defined(__has_feature)
+constexpr bool kIsSanitized = __has_feature(address_sanitizer);
+#else
+constexpr bool kIsSanitized = false;
+#endif
+
 InfoDict describe_build() {
   InfoDict out;
 #if defined(__clang__)
@@ -168,6 +177,7 @@ InfoDict describe_build() {
   out["checks"] = false;
 #endif
   out["debug_tree"] = kChecksKnownTree;
+  out["sanitized"] = kIsSanitized;
   return out;
 }
 

@@ -166,7 +166,7 @@ class ChainSolve {
     offer(leaf);
     bound_ = largest_area_ = objective_.perfect();
     run_within(budget_, [&] {
-      const Dataset data(table_, CountTask(2, 2, {0, 1, 1, 0}), dataset_settings(table_, options_), memory_);
+      const Dataset data(table_, CountTask(2, 2, {0, 1, 1, 0}), dataset_settings(table_, options_), budget_, memory_);
       result.counters.row_groups = data.n_groups();
       result.counters.columns = data.n_columns();
       if (options_.use_chain_equivalent_points) bound_by_groups(data);

@@ -72,33 +72,33 @@ std::vector<Cost> weight_of_types(const TableView& table, std::int32_t n_types) 
   return weights;
 }
 
-void report_leaf(Cost cost, Cost leaf_penalty, const Options& options, ValueReport& result) {
+void report_leaf(Cost cost, Cost leaf_penalty, const Options& options, const Budget& budget, ValueReport& result) {
   result.lower_bound = leaf_penalty;
   result.upper_bound = options.error_scale * cost + leaf_penalty;
-  result.status = cost == 0 ? Status::optimal : Status::memory_limit;
+  result.status = status_of(budget, cost == 0);
 }
 
-Result single_leaf(Cost cost, std::int32_t label, const Options& options) {
+Result single_leaf(Cost cost, std::int32_t label, const Options& options, const Budget& budget) {
   Result result;
   if (options.assignment.factor > 0) {  // of some of the rows, of which nothing is known then
-    result.status = Status::memory_limit;
+    result.status = status_of(budget, false);
     result.factor = options.assignment.factor;
     return result;
   }
-  report_leaf(cost, 0, options, result);
+  report_leaf(cost, 0, options, budget, result);
   result.tree.add({-1, -1, -1, label});
   return result;
 }
 
-Result single_leaf(const TableView& table, const CountTask& task, const Options& options) {
+Result single_leaf(const TableView& table, const CountTask& task, const Options& options, const Budget& budget) {
   std::int32_t label = 0;
   const Cost cost = task.leaf_cost(weight_of_types(table, task.n_types()).data(), &label);
-  return single_leaf(cost, label, options);
+  return single_leaf(cost, label, options, budget);
 }
 
-PathResult path_of_leaf(Result leaf, const Options& options) {
+PathResult path_of_leaf(Result leaf, const Options& options, const Budget& budget) {
   PathResult path;
-  path.status = Status::memory_limit;
+  path.status = status_of(budget, false);
   path.entries.push_back({0, 0, leaf.upper_bound / options.error_scale, std::move(leaf.tree)});
   return path;
 }

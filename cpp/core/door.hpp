@@ -47,12 +47,12 @@ void run_within(Budget& budget, const Part& part) {
   }
 }
 
-// The tree that needs no memory, one leaf, and the bound that needs no search.
+// The tree that needs no memory, one leaf, and the bound that needs no search.  The budget says why there is nothing better.
 std::vector<Cost> weight_of_types(const TableView& table, std::int32_t n_types);
-void report_leaf(Cost cost, Cost leaf_penalty, const Options& options, ValueReport& result);
-Result single_leaf(Cost cost, std::int32_t label, const Options& options);
-Result single_leaf(const TableView& table, const CountTask& task, const Options& options);
-PathResult path_of_leaf(Result leaf, const Options& options);
+void report_leaf(Cost cost, Cost leaf_penalty, const Options& options, const Budget& budget, ValueReport& result);
+Result single_leaf(Cost cost, std::int32_t label, const Options& options, const Budget& budget);
+Result single_leaf(const TableView& table, const CountTask& task, const Options& options, const Budget& budget);
+PathResult path_of_leaf(Result leaf, const Options& options, const Budget& budget);
 
 // Reports.  `gap` is the caller's.
 void report_values(const Progress& progress, const Budget& budget, const Scale& scale, Cost gap, ValueReport& result);

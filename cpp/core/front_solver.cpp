@@ -18,11 +18,11 @@ FrontSlots slots_for(const Dataset& data, const FrontQuestion& question, const O
 }
 
 // The front that needs no memory: the two leaves that are wanted, and no bound but zero.
-FrontResult leaves_only(const TableView& table, const FrontQuestion& question) {
+FrontResult leaves_only(const TableView& table, const FrontQuestion& question, const Budget& budget) {
   const std::vector<Cost> weights = weight_of_types(table, 2);
   FrontResult result;
   result.width = 3;
-  result.status = Status::memory_limit;
+  result.status = status_of(budget, false);
   const auto add = [&](Cost fp, Cost fn, std::int32_t label) {
     for (const FrontPoint& p : question.dominated)
       if (p.fp <= fp && p.fn <= fn) return;
@@ -41,7 +41,7 @@ struct FrontSession {
   FrontSession(const TableView& table, const FrontQuestion& question, const Options& options, Budget& budget,
                PointObserver observer)
       : memory(options.memory_limit),
-        data(table, CountTask(2, 2, {0, 1, 1, 0}), dataset_settings(table, options), memory),
+        data(table, CountTask(2, 2, {0, 1, 1, 0}), dataset_settings(table, options), budget, memory),
         depth(deepest(data, options)),
         search(data, options, slots_for(data, question, options, depth), depth, budget, memory, std::move(observer)) {}
 
@@ -66,7 +66,7 @@ FrontResult solve_front(const TableView& table, const FrontQuestion& question, c
     session->search.run(question.dominated);
   });
   if (!session || !session->search.has_begun()) {
-    FrontResult result = leaves_only(table, question);
+    FrontResult result = leaves_only(table, question, budget);
     result.seconds = budget.seconds();
     return result;
   }

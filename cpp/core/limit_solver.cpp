@@ -30,7 +30,8 @@ struct LimitSession {
   LimitSession(const LimitTable& table, const LimitTask& task, const Options& options, Budget& budget,
                PointObserver observer)
       : memory(options.memory_limit),
-        data(table, task, settings_for(table, options), counts_rows(table, task, options), options.max_depth, memory),
+        data(table, task, settings_for(table, options), counts_rows(table, task, options), options.max_depth, budget,
+             memory),
         search(data, options, budget, memory, std::move(observer)) {}
 
   MemoryBudget memory;

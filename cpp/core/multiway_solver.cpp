@@ -23,9 +23,12 @@ void check_tests(const TableView& table, const ColumnTests& tests) {
     for (const std::int32_t c : tests[id])
       require(c >= 0 && c < table.n_columns, name + " has a column outside of the table");
     if (tests[id].size() == 1) continue;
+    // Column by column, as they lie in memory.
+    std::vector<std::int32_t> held(static_cast<std::size_t>(table.n_rows), 0);
+    for (const std::int32_t c : tests[id])
+      for (std::int64_t row = 0; row < table.n_rows; ++row) held[static_cast<std::size_t>(row)] += table.holds(row, c);
     for (std::int64_t row = 0; row < table.n_rows; ++row) {
-      int holding = 0;
-      for (const std::int32_t c : tests[id]) holding += table.holds(row, c);
+      const std::int32_t holding = held[static_cast<std::size_t>(row)];
       require(holding == 1, name + " has " + std::to_string(holding) + " columns that hold in row " +
                                 std::to_string(row) + "; the columns of a test must partition the rows");
     }
@@ -33,11 +36,11 @@ void check_tests(const TableView& table, const ColumnTests& tests) {
 }
 
 MultiwayResult leaf_of(const TableView& table, const CountTask& task, const MultiwayQuestion& question,
-                       const Options& options) {
+                       const Options& options, const Budget& budget) {
   std::int32_t label = 0;
   const Cost cost = task.leaf_cost(weight_of_types(table, task.n_types()).data(), &label);
   MultiwayResult result;
-  report_leaf(cost, question.leaf_penalty, options, result);
+  report_leaf(cost, question.leaf_penalty, options, budget, result);
   result.tree.nodes.push_back({-1, -1, label});
   return result;
 }
@@ -51,10 +54,10 @@ std::int32_t effective_depth(const Dataset& data, const ColumnTests& tests, cons
 // What one solve works on.  Throws std::bad_alloc if not even the data fit.
 struct MultiwayRun {
   MultiwayRun(const TableView& table, const CountTask& task, const MultiwayQuestion& question, const Options& options,
-              Observer observer)
-      : budget(options.time_limit_s, options.work_limit),
+              Budget& shared_budget, Observer observer)
+      : budget(shared_budget),
         memory(options.memory_limit),
-        data(table, task, settings_of(table, options), memory),
+        data(table, task, settings_of(table, options), budget, memory),
         depth(effective_depth(data, question.tests, options)),
         inner(inner_options(question, options)),
         prices(prices_of(task, question, data)),
@@ -74,7 +77,7 @@ struct MultiwayRun {
     return inner.max_splits >= 0 ? std::min(inner.max_splits, most) : most;
   }
 
-  Budget budget;
+  Budget& budget;
   MemoryBudget memory;
   Dataset data;
   std::int32_t depth;
@@ -136,8 +139,8 @@ struct MultiwayRun {
 };
 
 MultiwayResult solve_checked(const TableView& table, const CountTask& task, const MultiwayQuestion& question,
-                             const Options& options, Observer observer) {
-  MultiwayRun run(table, task, question, options, std::move(observer));
+                             const Options& options, Budget& budget, Observer observer) {
+  MultiwayRun run(table, task, question, options, budget, std::move(observer));
   MultiwayResult result;
   run_within(run.budget, [&] {
     if (options.max_splits >= 0 && options.max_splits <= run.most_splits()) {
@@ -154,11 +157,12 @@ MultiwayResult solve_checked(const TableView& table, const CountTask& task, cons
     Options alone = options;
     alone.threads = 1;
     alone.time_limit_s = run.budget.seconds_left();
-    return solve_checked(table, task, question, alone, run.progress.release_observer());
+    Budget rest(alone.time_limit_s, alone.work_limit);
+    return solve_checked(table, task, question, alone, rest, run.progress.release_observer());
   }
   if (result.tree.nodes.empty() && options.known_value < 0) {
     const Counters counters = result.counters;
-    result = leaf_of(table, task, question, options);
+    result = leaf_of(table, task, question, options, budget);
     result.counters = counters;
   } else {
     report_values(run.progress, run.budget, run.scale, options.gap, result);
@@ -169,9 +173,11 @@ MultiwayResult solve_checked(const TableView& table, const CountTask& task, cons
 }
 
 MultiwayPathResult path_checked(const TableView& table, const CountTask& task, const MultiwayQuestion& question,
-                                const Options& options, Observer observer) {
-  MultiwayRun run(table, task, question, options, std::move(observer));
+                                const Options& options, Budget& budget, Observer observer) {
+  MultiwayRun run(table, task, question, options, budget, std::move(observer));
   MultiwayPathResult result;
+  std::int32_t label = 0;
+  run.progress.show_leaf(run.settings.objective.leaf(task.leaf_cost(run.data.totals().data(), &label)));
   MultiwayPath path(run.context, run.most_splits());
   result.entries = path.run_whole(result.counters);
   result.status = status_of(run.budget, path.is_whole());
@@ -187,10 +193,11 @@ MultiwayResult solve_multiway(const TableView& table, const CountTask& task, con
   require(question.leaf_penalty >= 0, "leaf_penalty must not be negative");
   check_tests(table, question.tests);
   if (question.prices.feature != nullptr) check_test_costs(question.prices, table.n_columns);
+  Budget budget(options.time_limit_s, options.work_limit);
   try {
-    return solve_checked(table, task, question, options, std::move(observer));
+    return solve_checked(table, task, question, options, budget, std::move(observer));
   } catch (const std::bad_alloc&) {
-    return leaf_of(table, task, question, options);
+    return leaf_of(table, task, question, options, budget);
   }
 }
 
@@ -206,13 +213,14 @@ MultiwayPathResult solve_multiway_path(const TableView& table, const CountTask& 
   plain.smallest = false;
   const MultiwayQuestion asked{question.tests, 0, question.prices};
   MultiwayPathResult result;
+  Budget budget(options.time_limit_s, options.work_limit);
   try {
-    result = path_checked(table, task, asked, plain, std::move(observer));
+    result = path_checked(table, task, asked, plain, budget, std::move(observer));
   } catch (const std::bad_alloc&) {
-    result.status = Status::memory_limit;
+    result.status = status_of(budget, false);
   }
   if (result.entries.empty()) {
-    MultiwayResult leaf = leaf_of(table, task, asked, plain);
+    MultiwayResult leaf = leaf_of(table, task, asked, plain, budget);
     result.entries.push_back({0, 0, leaf.upper_bound, std::move(leaf.tree)});
   }
   return result;

@@ -33,25 +33,25 @@ std::int64_t most_splits(const OrderedData& data, const Shape& shape) {
   return std::min<std::int64_t>(data.n_rows() - 1, shape.splits);
 }
 
-Result leaf_of(const OrderedView& view, const CountTask& task, const Options& options) {
+Result leaf_of(const OrderedView& view, const CountTask& task, const Options& options, const Budget& budget) {
   std::vector<Cost> counts(static_cast<std::size_t>(task.n_types()), 0);
   for (std::int64_t row = 0; row < view.n_rows; ++row)
     counts[static_cast<std::size_t>(view.row_types[row])] += view.weight(row);
   std::int32_t label = 0;
   const Cost cost = task.leaf_cost(counts.data(), &label);
-  return single_leaf(cost, label, options);
+  return single_leaf(cost, label, options, budget);
 }
 
-Result leaf_of(const OrderedView& view, const VectorTask& task, const Options& options) {
+Result leaf_of(const OrderedView& view, const VectorTask& task, const Options& options, const Budget& budget) {
   const auto n = static_cast<std::size_t>(task.n_statistics);
   if (task.kind == VectorKind::quantile)
-    return single_leaf(quantile_loss(view.statistics, view.n_rows, task), 0, options);
+    return single_leaf(quantile_loss(view.statistics, view.n_rows, task), 0, options, budget);
   std::vector<Cost> sums(n, 0);
   for (std::size_t row = 0; row < static_cast<std::size_t>(view.n_rows); ++row)
     for (std::size_t s = 0; s < n; ++s) sums[s] += view.statistics[row * n + s];
   std::int32_t label = 0;
   const Cost cost = task.leaf_cost(sums.data(), &label);
-  return single_leaf(cost, label, options);
+  return single_leaf(cost, label, options, budget);
 }
 
 // One solve: what lives from the ranks to the report.
@@ -94,12 +94,12 @@ Result run(const OrderedView& view, const Task& task, const Options& options, Ob
   check_options(view.n_rows, options);
   require(options.max_depth >= 0 || options.max_splits >= 0 || options.split_penalty > 0,
           "ordered features need max_depth, max_splits or split_penalty");
-  check_ranks(view);
   Budget budget(options.time_limit_s, options.work_limit);
   MemoryBudget memory(options.memory_limit);
   Result result;
   bool has_tree = false;
   run_within(budget, [&] {
+    check_ranks(view, budget);
     Solve solve(view, task, options, budget, memory, std::move(observer));
     if (options.known_value >= 0)
       solve.progress.assume(options.known_value * solve.scale.factor + (options.smallest ? options.known_splits : 0));
@@ -111,7 +111,7 @@ Result run(const OrderedView& view, const Task& task, const Options& options, Ob
     result.tree = solve.progress.tree();
     report_table(solve.table, result.counters);
   });
-  if (!has_tree) result = leaf_of(view, task, options);
+  if (!has_tree) result = leaf_of(view, task, options, budget);
   report_work(budget, memory, view, result);
   return result;
 }
@@ -119,7 +119,6 @@ Result run(const OrderedView& view, const Task& task, const Options& options, Ob
 template <class Task>
 PathResult run_path(const OrderedView& view, const Task& task, const Options& options, Observer observer) {
   check_path_options(view.n_rows, options);
-  check_ranks(view);
   Options leaves = options;  // a path prices no split and leaves no gap
   leaves.error_scale = 1;
   leaves.split_penalty = leaves.gap = 0;
@@ -127,6 +126,7 @@ PathResult run_path(const OrderedView& view, const Task& task, const Options& op
   MemoryBudget memory(options.memory_limit);
   PathResult result;
   run_within(budget, [&] {
+    check_ranks(view, budget);
     Solve solve(view, task, leaves, budget, memory, std::move(observer));
     bool is_whole = false;
     const Shape shape = Shape::of(solve.shape.depth, most_splits(solve.data, solve.shape));
@@ -134,7 +134,7 @@ PathResult run_path(const OrderedView& view, const Task& task, const Options& op
     result.status = status_of(budget, is_whole);
     report_table(solve.table, result.counters);
   });
-  if (result.entries.empty()) result = path_of_leaf(leaf_of(view, task, options), options);
+  if (result.entries.empty()) result = path_of_leaf(leaf_of(view, task, options, budget), options, budget);
   report_work(budget, memory, view, result);
   return result;
 }

@@ -74,7 +74,7 @@ std::unique_lock<std::mutex> Session::begin() {
 }
 
 // Puts the data with these costs in place.  False: they do not fit into the memory.
-bool Session::open(const CountTask& task, const Options& options) {
+bool Session::open(const CountTask& task, const Options& options, Budget& budget) {
   const DatasetSettings settings = dataset_settings(table_, options);
   // Keys stand for sets of row groups, records for columns.
   if (settings.merges_rows != settings_.merges_rows || settings.reduces_columns != settings_.reduces_columns) {
@@ -94,7 +94,7 @@ bool Session::open(const CountTask& task, const Options& options) {
       data->price(task, memory_);
     } else {
       data.reset();
-      data = std::make_unique<Dataset>(table_, task, settings, memory_);
+      data = std::make_unique<Dataset>(table_, task, settings, budget, memory_);
     }
   } catch (const std::bad_alloc&) {
     return false;
@@ -108,16 +108,16 @@ bool Session::open(const CountTask& task, const Options& options) {
 Result Session::solve(const CountTask& task, const Options& options, Observer observer) {
   const auto lock = begin();
   check_options(table_.n_rows, options);
+  Budget budget(options.time_limit_s, options.work_limit, most_work_);
   try {
-    return run(task, options, std::move(observer));
+    return run(task, options, budget, std::move(observer));
   } catch (const std::bad_alloc&) {  // before there was anything to report
-    return single_leaf(table_, task, options);
+    return single_leaf(table_, task, options, budget);
   }
 }
 
-Result Session::run(const CountTask& task, const Options& options, Observer observer) {
-  Budget budget(options.time_limit_s, options.work_limit, most_work_);
-  if (!open(task, options)) return single_leaf(table_, task, options);
+Result Session::run(const CountTask& task, const Options& options, Budget& budget, Observer observer) {
+  if (!open(task, options, budget)) return single_leaf(table_, task, options, budget);
   auto solve = std::make_unique<Solve>(*this, task, options, budget, std::move(observer));
   Result result;
   solve->run.search(result.counters);
@@ -125,10 +125,11 @@ Result Session::run(const CountTask& task, const Options& options, Observer obse
     const Options alone = solve->run.alone();
     observer = solve->run.progress.release_observer();
     solve.reset();
-    return run(task, alone, std::move(observer));
+    Budget rest(alone.time_limit_s, alone.work_limit, most_work_);
+    return run(task, alone, rest, std::move(observer));
   }
   if (solve->known_tree) solve->known_tree->check_root(solve->run.progress.interval().lower);
-  if (!solve->run.report(result)) return single_leaf(table_, task, options);
+  if (!solve->run.report(result)) return single_leaf(table_, task, options, budget);
   most_work_ = std::max(most_work_, budget.work());
   solve->keep(past_, past_curves_);
   return result;
@@ -140,12 +141,12 @@ PathResult Session::solve_path(const CountTask& task, const Options& options, Ob
   PathResult result;
   Budget budget(options.time_limit_s, options.work_limit);
   run_within(budget, [&] {
-    if (!open(task, options)) return;
+    if (!open(task, options, budget)) return;
     Solve solve(*this, task, options, budget, std::move(observer));
     solve.run.find_path(result);
     solve.keep(past_, past_curves_);
   });
-  if (result.entries.empty()) result = path_of_leaf(single_leaf(table_, task, options), options);
+  if (result.entries.empty()) result = path_of_leaf(single_leaf(table_, task, options, budget), options, budget);
   result.seconds = budget.seconds();
   return result;
 }

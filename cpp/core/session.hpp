@@ -27,8 +27,8 @@ class Session {
   struct Solve;
 
   std::unique_lock<std::mutex> begin();
-  bool open(const CountTask& task, const Options& options);
-  Result run(const CountTask& task, const Options& options, Observer observer);
+  bool open(const CountTask& task, const Options& options, Budget& budget);
+  Result run(const CountTask& task, const Options& options, Budget& budget, Observer observer);
 
   TableView table_;
   std::mutex busy_;

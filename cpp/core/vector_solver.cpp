@@ -56,9 +56,9 @@ void check(const VectorTable& table, const VectorTask& task) {
       throw std::invalid_argument("row_types has a value outside 0 .. n_types - 1");
 }
 
-Result leaf_of(const VectorTable& table, const VectorTask& task, const Options& options) {
+Result leaf_of(const VectorTable& table, const VectorTask& task, const Options& options, const Budget& budget) {
   if (task.kind == VectorKind::quantile)
-    return single_leaf(quantile_loss(table.statistics, table.table.n_rows, task), 0, options);
+    return single_leaf(quantile_loss(table.statistics, table.table.n_rows, task), 0, options, budget);
   const auto n = static_cast<std::size_t>(task.n_statistics);
   std::vector<Cost> sums(n, 0);
   for (std::int64_t row = 0; row < table.table.n_rows; ++row) {
@@ -69,7 +69,7 @@ Result leaf_of(const VectorTable& table, const VectorTask& task, const Options& 
   }
   std::int32_t label = 0;
   const Cost cost = task.leaf_cost(sums.data(), &label);
-  return single_leaf(cost, label, options);
+  return single_leaf(cost, label, options, budget);
 }
 
 }  // namespace
@@ -99,16 +99,16 @@ bool VectorSession::open(const Options& options, Budget& budget) {
 Result VectorSession::solve(const Options& given, Observer observer) {
   check_options(table_.table.n_rows, given);
   const Options options = lawful_options(task_, table_.tests.feature != nullptr, given);
+  Budget budget(options.time_limit_s, options.work_limit);
   try {
-    return run(options, std::move(observer));
+    return run(options, budget, std::move(observer));
   } catch (const std::bad_alloc&) {  // before there was anything to report
-    return leaf_of(table_, task_, options);
+    return leaf_of(table_, task_, options, budget);
   }
 }
 
-Result VectorSession::run(const Options& options, Observer observer) {
-  Budget budget(options.time_limit_s, options.work_limit);
-  if (!open(options, budget)) return leaf_of(table_, task_, options);
+Result VectorSession::run(const Options& options, Budget& budget, Observer observer) {
+  if (!open(options, budget)) return leaf_of(table_, task_, options, budget);
   const VectorDepthTwo statistic(*data_);
   auto run = std::make_unique<Run>(data_->groups(), statistic, most_cost(*data_, options), options, budget, memory_,
                                    std::move(observer));
@@ -124,9 +124,10 @@ Result VectorSession::run(const Options& options, Observer observer) {
     const Options alone = run->alone();
     observer = run->progress.release_observer();
     run.reset();
-    return this->run(alone, std::move(observer));
+    Budget rest(alone.time_limit_s, alone.work_limit);
+    return this->run(alone, rest, std::move(observer));
   }
-  if (!run->report(result)) return leaf_of(table_, task_, options);
+  if (!run->report(result)) return leaf_of(table_, task_, options, budget);
   if (is_part) {
     terms_ = terms;
     known_ = std::make_unique<Table>(memory_, 0, false);
@@ -147,7 +148,7 @@ PathResult VectorSession::solve_path(const Options& given, Observer observer) {
     run.context.tests = data_->tests();
     run.find_path(result);
   });
-  if (result.entries.empty()) result = path_of_leaf(leaf_of(table_, task_, options), options);
+  if (result.entries.empty()) result = path_of_leaf(leaf_of(table_, task_, options, budget), options, budget);
   result.seconds = budget.seconds();
   return result;
 }

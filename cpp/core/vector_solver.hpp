@@ -37,7 +37,7 @@ class VectorSession {
   };
 
   bool open(const Options& options, Budget& budget);
-  Result run(const Options& options, Observer observer);
+  Result run(const Options& options, Budget& budget, Observer observer);
 
   VectorTable table_;
   const VectorTask& task_;

@@ -8,11 +8,17 @@
 #include <chrono>
 #include <cstdint>
 #include <limits>
+#include <new>
 
 namespace certree {
 
 // `effort`: the value is proven, and what was granted to choose among the trees that have it is used up.
 enum class StopReason { none, time, work, memory, interrupted, effort };
+
+// Thrown where time ends before there is anything to search.  To a door that is what the end of memory is: one leaf.
+struct TimeIsUp : std::bad_alloc {
+  const char* what() const noexcept override { return "certree: the time limit is reached"; }
+};
 
 class Budget {
  public:
@@ -30,10 +36,28 @@ class Budget {
     if (time_limit_s_ > 0 && seconds() > time_limit_s_) stop(StopReason::time);
     return stopped();
   }
+  // The same for the clock and whoever cancels alone: turns and limits on work do not end a pass that has begun, so looking
+  // this way never changes what a search without a time limit does.
+  bool is_out_of_time() {
+    if (time_limit_s_ > 0 && seconds() > time_limit_s_) {
+      stop(StopReason::time);
+      return true;
+    }
+    return reason() == StopReason::interrupted || reason() == StopReason::memory;
+  }
+  // After the end, the tree at hand is completed: that takes steps, too, and there are only so many in all.
+  bool is_past_grace(std::int64_t more_steps) {
+    constexpr std::int64_t kGrace = std::int64_t{1} << 26;  // about a tenth of a second
+    if (reason() == StopReason::none) return false;
+    return late_steps_.fetch_add(more_steps, std::memory_order_relaxed) > kGrace;
+  }
   bool stopped() const { return reason() != StopReason::none || is_paused(); }
   bool is_paused() const { return work() >= pause_at_.load(std::memory_order_relaxed); }
   StopReason reason() const { return reason_.load(std::memory_order_relaxed); }
+  // The first reason counts, but for one: whoever asks to stop is told so, also where a limit ended the search while the
+  // question was put.  Nothing comes after that, so what is read once all threads are back is final.
   void stop(StopReason reason) {
+    if (reason == StopReason::interrupted) return reason_.store(reason, std::memory_order_relaxed);
     auto none = StopReason::none;
     reason_.compare_exchange_strong(none, reason, std::memory_order_relaxed);
   }
@@ -68,9 +92,28 @@ class Budget {
   std::int64_t work_limit_;
   std::int64_t earlier_work_;
   std::atomic<std::int64_t> work_{0};
+  std::atomic<std::int64_t> late_steps_{0};
   std::atomic<std::int64_t> effort_limit_{0};
   std::atomic<std::int64_t> pause_at_{std::numeric_limits<std::int64_t>::max()};
   std::atomic<StopReason> reason_{StopReason::none};
+};
+
+// Looks at the clock after so many steps, about a millisecond: for loops whose steps are far shorter than a look.
+class Stopwatch {
+ public:
+  explicit Stopwatch(Budget& budget) : budget_(budget) {}
+  // To be called with the steps since the last call.  True: out of time.
+  bool is_over(std::int64_t more_steps) {
+    steps_ += more_steps;
+    if (steps_ < kSteps) return false;
+    steps_ = 0;
+    return budget_.is_out_of_time();
+  }
+
+ private:
+  static constexpr std::int64_t kSteps = std::int64_t{1} << 20;
+  Budget& budget_;
+  std::int64_t steps_ = 0;
 };
 
 // More work than anybody can do.

@@ -3,6 +3,7 @@
 // loops never allocate.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -72,6 +73,12 @@ class AlignedArray {
     if (count > capacity_) grow(count);
     return data_;
   }
+  // The same, and what is in it is left open: the system gives pages of large buffers when they are first written to, so that
+  // zeros in all of them would take seconds that nobody asked for.
+  T* ensure_unset(std::size_t count) {
+    if (count > capacity_) grow(count, kTail);
+    return data_;
+  }
   void fill_zero(std::size_t count) {
     if (count > 0) std::memset(ensure(count), 0, count * sizeof(T));  // memset takes no null pointer, not even for 0
   }
@@ -96,7 +103,9 @@ class AlignedArray {
 
  private:
   static std::int64_t bytes(std::size_t count) { return static_cast<std::int64_t>(count * sizeof(T)); }
-  void grow(std::size_t count) {
+  static constexpr std::size_t kTail = 256 / sizeof(T);  // padding, and a cache line before it
+  // Writes zeros to the last values, or to all.
+  void grow(std::size_t count, std::size_t zeros = std::size_t(-1)) {
     reset();
     // Whole cache lines, so that vector loads may read past the last element.
     const std::size_t rounded = (count * sizeof(T) + 127) / 64 * 64 / sizeof(T);
@@ -108,7 +117,8 @@ class AlignedArray {
       throw MemoryLimitReached{};
     }
     // Padding lanes are read (never used), so they must hold something.
-    std::memset(static_cast<void*>(data_), 0, rounded * sizeof(T));
+    zeros = std::min(zeros, rounded);
+    std::memset(static_cast<void*>(data_ + (rounded - zeros)), 0, zeros * sizeof(T));
     capacity_ = rounded;
   }
 

@@ -18,6 +18,9 @@ std::int32_t stride_for(std::int32_t n_columns) {
 
 namespace {
 
+// Where the budget has ended, so many answers more are read: about a tenth of a second.
+constexpr std::int64_t kGrace = std::int64_t{1} << 27;
+
 // Eight 0/1 bytes to eight bits: each byte's lowest bit is moved to its place in the top byte by one multiplication.
 Word pack_eight(const std::uint8_t* bytes) {
   Word eight;
@@ -52,7 +55,8 @@ std::uint64_t scramble(std::uint64_t x) {
 
 }  // namespace
 
-Dataset::Dataset(const TableView& table, const CountTask& task, const DatasetSettings& settings, MemoryBudget& memory)
+Dataset::Dataset(const TableView& table, const CountTask& task, const DatasetSettings& settings, Budget& budget,
+                 MemoryBudget& memory)
     : settings_(settings),
       kernels_(bit_kernels_for(settings.isa)),
       n_pair_types_(task.n_types() + (settings.counts_rows ? 1 : 0)),
@@ -61,8 +65,8 @@ Dataset::Dataset(const TableView& table, const CountTask& task, const DatasetSet
       group_columns_(memory),
       bits_(memory) {
   require(table.n_rows >= 1, "the table has no rows");
-  keep_distinct_columns(table);
-  group_rows(table);
+  keep_distinct_columns(table, budget);
+  group_rows(table, budget);
   weigh_groups(table);
   place_group_columns(table);
   row_bits_ = {};
@@ -71,8 +75,8 @@ Dataset::Dataset(const TableView& table, const CountTask& task, const DatasetSet
   price(task, memory);
 }
 
-Dataset::Dataset(const TableView& table, std::int32_t n_types, const DatasetSettings& settings, MemoryBudget& memory,
-                 std::vector<std::int32_t>& group_of_row)
+Dataset::Dataset(const TableView& table, std::int32_t n_types, const DatasetSettings& settings, Budget& budget,
+                 MemoryBudget& memory, std::vector<std::int32_t>& group_of_row)
     : settings_(settings),
       kernels_(bit_kernels_for(settings.isa)),
       n_pair_types_(std::max(n_types, 1) + (settings.counts_rows ? 1 : 0)),
@@ -81,8 +85,8 @@ Dataset::Dataset(const TableView& table, std::int32_t n_types, const DatasetSett
       group_columns_(memory),
       bits_(memory) {
   require(table.n_rows >= 1, "the table has no rows");
-  keep_distinct_columns(table);
-  group_rows(table);
+  keep_distinct_columns(table, budget);
+  group_rows(table, budget);
   if (n_types > 0) {
     weigh_groups(table);
   } else {
@@ -98,13 +102,14 @@ Dataset::Dataset(const TableView& table, std::int32_t n_types, const DatasetSett
 }
 
 // Constant columns never split; a duplicate or a complement of an earlier column splits as that one does.
-void Dataset::keep_distinct_columns(const TableView& table) {
+void Dataset::keep_distinct_columns(const TableView& table, Budget& budget) {
   const auto n_rows = static_cast<std::size_t>(table.n_rows);
   const std::size_t words = words_for(n_rows);
   const Word last = low_bits(static_cast<int>((n_rows - 1) % kWordBits) + 1);
   std::unordered_map<Fingerprint, std::size_t, FingerprintHash> seen;
   std::vector<Word> column(words), normal(words);
   for (std::int64_t c = 0; c < table.n_columns; ++c) {
+    if (c * table.n_rows > kGrace && budget.is_out_of_time()) throw TimeIsUp{};
     pack_column(table, c, column.data());
     const Word flip = Word{0} - (column[0] & 1);
     for (std::size_t w = 0; w < words; ++w) normal[w] = column[w] ^ flip;
@@ -123,11 +128,12 @@ void Dataset::keep_distinct_columns(const TableView& table) {
 
 // Rows with equal columns can never be told apart: one group each.  Rows are compared by a 128-bit sum of one random
 // number per column that holds.
-void Dataset::group_rows(const TableView& table) {
+void Dataset::group_rows(const TableView& table, Budget& budget) {
   const auto n_rows = static_cast<std::size_t>(table.n_rows);
   const std::size_t words = words_for(n_rows);
   std::vector<Fingerprint> of_row(n_rows);
   for (std::size_t c = 0; c < original_column_.size(); ++c) {
+    if (c * n_rows > kGrace && budget.is_out_of_time()) throw TimeIsUp{};
     const std::uint64_t low = scramble(2 * c + 1), high = scramble(~(2 * c));
     const Word* column = row_bits_.data() + c * words;
     for (std::size_t w = 0; w < words; ++w) {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/bits.hpp"
+#include "base/budget.hpp"
 #include "base/cost.hpp"
 #include "base/memory.hpp"
 #include "counts/kernels.hpp"
@@ -44,11 +45,13 @@ struct DatasetSettings {
 
 class Dataset {
  public:
-  Dataset(const TableView& table, const CountTask& task, const DatasetSettings& settings, MemoryBudget& memory);
+  // Both throw TimeIsUp if reading the table takes longer than the budget has.
+  Dataset(const TableView& table, const CountTask& task, const DatasetSettings& settings, Budget& budget,
+          MemoryBudget& memory);
   // Without costs.  Rows have one of `n_types` types; 0: they have none, the groups are placed once each, and what they
   // weigh is somebody else's business, who is told the group of every row.
-  Dataset(const TableView& table, std::int32_t n_types, const DatasetSettings& settings, MemoryBudget& memory,
-          std::vector<std::int32_t>& group_of_row);
+  Dataset(const TableView& table, std::int32_t n_types, const DatasetSettings& settings, Budget& budget,
+          MemoryBudget& memory, std::vector<std::int32_t>& group_of_row);
 
   // Everything that depends on the costs, for another task with as many types.  If it throws, the data set is of no use.
   void price(const CountTask& task, MemoryBudget& memory);
@@ -94,8 +97,8 @@ class Dataset {
   }
 
  private:
-  void keep_distinct_columns(const TableView&);
-  void group_rows(const TableView&);
+  void keep_distinct_columns(const TableView&, Budget&);
+  void group_rows(const TableView&, Budget&);
   void weigh_groups(const TableView&);
   void choose_rows(const TableView&);
   void place_group_columns(const TableView&);

@@ -20,11 +20,11 @@ std::size_t size_of(std::int32_t n) { return static_cast<std::size_t>(n); }
 }  // namespace
 
 LimitData::LimitData(const LimitTable& table, const LimitTask& task, const DatasetSettings& settings, bool counts_rows,
-                     std::int32_t max_depth, MemoryBudget& memory)
+                     std::int32_t max_depth, Budget& budget, MemoryBudget& memory)
     : task_(task),
       n_all_(task.n_multipliers() + task.n_planes),
       n_bounded_(task.n_multipliers() + task.n_bounded()),
-      groups_(table.table, 0, settings, memory, group_of_row_) {
+      groups_(table.table, 0, settings, budget, memory, group_of_row_) {
   depth_ = std::min({max_depth, groups_.n_columns(), std::max(groups_.n_groups() - 1, 0)});
   row_value_ = counts_rows ? 0 : -1;
   first_label_count_ = task.label_min.empty() ? -1 : 0;

@@ -31,7 +31,7 @@ class LimitData {
  public:
   // `most_splits`: no tree has more.  Throws std::invalid_argument if a number is out of range.
   LimitData(const LimitTable& table, const LimitTask& task, const DatasetSettings& settings, bool counts_rows,
-            std::int32_t max_depth, MemoryBudget& memory);
+            std::int32_t max_depth, Budget& budget, MemoryBudget& memory);
 
   const Dataset& groups() const { return groups_; }
   const LimitTask& task() const { return task_; }

@@ -35,8 +35,8 @@ struct OrderedView {
   const std::int32_t* feature(std::int32_t f) const { return ranks + static_cast<std::int64_t>(f) * n_rows; }
 };
 
-// Throws std::invalid_argument if the ranks make no sense.
-void check_ranks(const OrderedView& view);
+// Throws std::invalid_argument if the ranks make no sense, and TimeIsUp if looking at them takes longer than the budget has.
+void check_ranks(const OrderedView& view, Budget& budget);
 
 class OrderedData {
  public:

@@ -66,7 +66,7 @@ VectorData::VectorData(const VectorTable& table, const VectorTask& task, const D
     : task_(task),
       n_statistics_(static_cast<std::size_t>(task.n_statistics)),
       has_types_(table.n_types > 0),
-      groups_(checked(table, task).table, table.n_types, settings, memory, group_of_row_) {
+      groups_(checked(table, task).table, table.n_types, settings, budget, memory, group_of_row_) {
   if (has_types_) {
     take_types(table);
   } else {

@@ -45,7 +45,7 @@ bool ChainSearch::best_scores(Side& side, std::int32_t depth, std::size_t level,
     SideScores scores;
     out.clear();
     for (const Tangent* tangent : active_) {
-      side.pairs->score(*tangent, scores);
+      if (!side.pairs->score(*tangent, scores)) return false;
       out.push_back(scores.best);
     }
   }

@@ -118,7 +118,7 @@ bool ChainSearch::combine_at_root(std::int32_t column, ChainSet& yes, ChainSet& 
   std::vector<Edge> edges;
   Scores thresholds = root_thresholds();
   for (std::size_t a = 0; a < yes.size(); ++a) {
-    if ((a & 15) == 0) {
+    if ((a & 15) == 0 || no.size() > kLeastThinned) {
       observe();
       if (context_.budget.poll()) return false;
     }

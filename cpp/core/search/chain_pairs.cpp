@@ -25,6 +25,7 @@ class ChainPairsOf final : public ChainPairs {
   ChainPairsOf(const Dataset& data, const ChainPairSettings& settings, Budget& budget, MemoryBudget& memory)
       : settings_(settings),
         budget_(budget),
+        stopwatch_(budget),
         kernels_(kernels_for<V>(settings.isa)),
         n_types_(static_cast<std::size_t>(data.n_types())),
         n_pair_types_(static_cast<std::size_t>(data.n_pair_types())),
@@ -39,14 +40,14 @@ class ChainPairsOf final : public ChainPairs {
     plane_ = n_ * stride_;
     V* columns = columns_.ensure(n_types_ * stride_);
     kernels_.count_columns(node.view(), columns);
-    V* pairs = pairs_.ensure(n_pair_types_ * plane_);
+    V* pairs = pairs_.ensure_unset(n_pair_types_ * plane_);
     BitColumns view = node.view();
     view.n_types = static_cast<std::int32_t>(n_pair_types_);
     const auto words_per_call = static_cast<std::int64_t>(node.n_columns) * node.n_words * kRowsPerCall;
     for (std::int32_t i = 0; i < node.n_columns; i += kRowsPerCall) {
       const std::int32_t last = std::min(i + kRowsPerCall, node.n_columns);
       kernels_.count_rows(view, i, last, pairs + static_cast<std::size_t>(i) * stride_, plane_);
-      if (words_per_call > (1 << 20) && budget_.poll()) return false;
+      if (words_per_call > (1 << 20) ? budget_.poll() : stopwatch_.is_over(words_per_call)) return false;
     }
     total_ = {node.totals[0], node.totals[1], n_pair_types_ > 2 ? node.totals[2] : node.totals[0] + node.totals[1]};
     return true;
@@ -58,7 +59,7 @@ class ChainPairsOf final : public ChainPairs {
   }
   Edge total() const override { return total_.edge(); }
 
-  void score(const Tangent& tangent, SideScores& out) const override {
+  bool score(const Tangent& tangent, SideScores& out) override {
     const Cost penalty = tangent.penalty();
     out.yes.assign(n_, -kInfinite);
     out.no.assign(n_, -kInfinite);
@@ -71,6 +72,7 @@ class ChainPairsOf final : public ChainPairs {
     const auto offer = [&](Cost value, Cost& best) { best = std::max(best, value - penalty); };
     for (std::size_t i = 0; i < n_; ++i) {
       if (out.yes[i] == -kInfinite) continue;
+      if (stopwatch_.is_over(8 * static_cast<std::int64_t>(n_ - i))) return false;
       const Cell of_i = column_cell(i);
       for (std::size_t j = i + 1; j < n_; ++j) {
         if (out.yes[j] == -kInfinite) continue;
@@ -92,6 +94,7 @@ class ChainPairsOf final : public ChainPairs {
       if (out.yes[i] == -kInfinite) continue;
       out.best = std::max(out.best, out.yes[i] + out.no[i] - penalty);
     }
+    return true;
   }
 
   bool chains(std::int32_t depth, const ChainNeeds& needs, ChainSet& out) override {
@@ -100,7 +103,8 @@ class ChainPairsOf final : public ChainPairs {
     add_leaf(needs, out);
     if (depth == 0 || settings_.max_splits == 0) return true;
     std::vector<SideScores> sides(n_tangents);
-    for (std::size_t r = 0; r < n_tangents; ++r) score(*needs.tangents[r], sides[r]);
+    for (std::size_t r = 0; r < n_tangents; ++r)
+      if (!score(*needs.tangents[r], sides[r])) return false;
     std::vector<Stub> yes, no;
     std::vector<Cost> yes_scores, no_scores;
     for (std::size_t i = 0; i < n_; ++i) {
@@ -108,7 +112,7 @@ class ChainPairsOf final : public ChainPairs {
       if (!is_feasible(static_cast<std::int32_t>(i)) || !can_exceed(needs, sides, i)) continue;
       collect(i, true, depth, needs, sides, yes, yes_scores);
       collect(i, false, depth, needs, sides, no, no_scores);
-      combine(i, needs, yes, yes_scores, no, no_scores, out);
+      if (!combine(i, needs, yes, yes_scores, no, no_scores, out)) return false;
     }
     return !settings_.drops_dominated || out.keep_undominated(settings_.tracks_splits, budget_);
   }
@@ -204,13 +208,15 @@ class ChainPairsOf final : public ChainPairs {
     stubs.resize(kept);
   }
 
-  void combine(std::size_t i, const ChainNeeds& needs, const std::vector<Stub>& yes,
+  // False: stopped.
+  bool combine(std::size_t i, const ChainNeeds& needs, const std::vector<Stub>& yes,
                const std::vector<Cost>& yes_scores, const std::vector<Stub>& no, const std::vector<Cost>& no_scores,
-               ChainSet& out) const {
+               ChainSet& out) {
     const std::size_t n_tangents = needs.tangents.size();
     std::vector<Cost> scores(n_tangents);
     std::array<Edge, 4> edges;
     for (std::size_t a = 0; a < yes.size(); ++a) {
+      if (stopwatch_.is_over(8 * static_cast<std::int64_t>(no.size()))) return false;
       for (std::size_t b = 0; b < no.size(); ++b) {
         bool is_wanted = true;
         for (std::size_t r = 0; r < n_tangents; ++r) {
@@ -225,6 +231,7 @@ class ChainPairsOf final : public ChainPairs {
         out.add({edges.data(), n, splits, scores.data()}, {data_column(i), stub_origin(yes[a]), stub_origin(no[b])});
       }
     }
+    return true;
   }
 
   std::int32_t data_column(std::size_t local) const { return node_->column[local]; }
@@ -234,6 +241,7 @@ class ChainPairsOf final : public ChainPairs {
 
   ChainPairSettings settings_;
   Budget& budget_;
+  Stopwatch stopwatch_;
   const Kernels<V>& kernels_;
   std::size_t n_types_;       // counted for columns
   std::size_t n_pair_types_;  // negatives, positives, and rows where these are not their sum

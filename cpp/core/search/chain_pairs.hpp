@@ -43,7 +43,7 @@ class ChainPairs {
   // The column may be split upon: both sides have enough rows.
   virtual bool is_feasible(std::int32_t column) const = 0;
   virtual Edge total() const = 0;
-  virtual void score(const Tangent& tangent, SideScores& out) const = 0;
+  virtual bool score(const Tangent& tangent, SideScores& out) = 0;
   // All chains of trees of depth at most `depth` <= 2 that are wanted, dominated ones left out.  False: stopped.
   virtual bool chains(std::int32_t depth, const ChainNeeds& needs, ChainSet& out) = 0;
 };

@@ -66,8 +66,10 @@ bool ChainSet::keep_undominated(bool with_splits, Budget& budget) {
     return items_[a].splits != items_[b].splits ? items_[a].splits < items_[b].splits : a < b;
   });
   std::vector<std::size_t> kept;
+  Stopwatch stopwatch(budget);
   for (std::size_t at = 0; at < order.size(); ++at) {
-    if ((at & 255) == 0 && budget.poll()) return false;
+    if (((at & 255) == 0 && budget.poll()) || stopwatch.is_over(8 * static_cast<std::int64_t>(kept.size())))
+      return false;
     const Chain candidate = (*this)[order[at]];
     const bool is_dominated = std::any_of(kept.begin(), kept.end(), [&](std::size_t k) {
       const Chain other = (*this)[k];

@@ -22,6 +22,7 @@ class DepthTwoSolver final : public DepthTwo {
         task_(task),
         factory_(factory),
         budget_(budget),
+        stopwatch_(budget),
         kernels_(kernels_for<V>(settings.isa)),
         n_types_(static_cast<std::size_t>(data.n_types())),
         n_pair_types_(static_cast<std::size_t>(data.n_pair_types())),
@@ -250,10 +251,11 @@ class DepthTwoSolver final : public DepthTwo {
     }
   }
 
-  // Long passes look at the clock between rows, short ones leave it to the caller.
+  // Passes look at the clock between rows, short ones once for many.
   bool is_stopped(const Node& node) {
     const auto words_per_call = static_cast<std::int64_t>(node.n_columns) * node.n_words * kRowsPerCall;
-    return words_per_call > (1 << 20) && budget_.poll();
+    if (words_per_call > (1 << 20)) return budget_.poll();
+    return stopwatch_.is_over(words_per_call + std::int64_t{node.n_columns} * kRowsPerCall);
   }
 
   bool count_child(const Node& parent, std::int32_t column, bool holds, SplitErrors& out) {
@@ -325,6 +327,7 @@ class DepthTwoSolver final : public DepthTwo {
   const CountTask& task_;
   NodeFactory& factory_;
   Budget& budget_;
+  Stopwatch stopwatch_;
   const Kernels<V>& kernels_;
   std::size_t n_types_;       // counted for columns
   std::size_t n_pair_types_;  // counted for pairs

@@ -52,6 +52,7 @@ class VectorSolver final : public DepthTwo {
         settings_(settings),
         order_(order),
         budget_(budget),
+        stopwatch_(budget),
         sums_(std::move(sums)),
         leaves_(std::move(leaves)),
         rows_(memory),
@@ -354,16 +355,18 @@ class VectorSolver final : public DepthTwo {
     out.unavoidable = sums.wide_totals[0];
   }
 
-  // Long passes look at the clock between rows, short ones leave it to the caller.
+  // Passes look at the clock between rows, short ones once for many.
   bool is_stopped(const Node& node) {
     const auto steps = static_cast<std::int64_t>(node.n_columns) * node.n_words * order_.n_in_parent;
-    return leaves_.is_stopped() || (steps > (1 << 17) && budget_.poll());
+    if (leaves_.is_stopped()) return true;
+    return steps > (1 << 17) ? budget_.poll() : stopwatch_.is_over(8 * steps);
   }
 
   const VectorData& data_;
   DepthTwoSettings settings_;
   Order order_;
   Budget& budget_;
+  Stopwatch stopwatch_;
   Sums sums_;
   Leaves leaves_;
   AlignedArray<std::byte> rows_;

@@ -18,6 +18,7 @@ class FrontDepthTwoSolver final : public FrontDepthTwo {
       : settings_(settings),
         factory_(factory),
         budget_(budget),
+        stopwatch_(budget),
         memory_(memory),
         kernels_(kernels_for<V>(settings.isa)),
         n_types_(static_cast<std::size_t>(data.n_types())),
@@ -60,7 +61,7 @@ class FrontDepthTwoSolver final : public FrontDepthTwo {
     set_view(view, node, columns, columns + n_types_ * stride);
     for (std::size_t t = 0; t < n_types_; ++t) columns[n_types_ * stride + t] = static_cast<V>(node.totals[t]);
     if (!pairs) return true;
-    V* store = reinterpret_cast<V*>(out.pairs.ensure(n_pair_types_ * matrix * sizeof(V)));
+    V* store = reinterpret_cast<V*>(out.pairs.ensure_unset(n_pair_types_ * matrix * sizeof(V)));
     const BitColumns bits = pair_view(node);
     for (std::int32_t i = 0; i < node.n_columns; i += kRowsPerCall) {
       const std::int32_t last = std::min(i + kRowsPerCall, node.n_columns);
@@ -72,7 +73,7 @@ class FrontDepthTwoSolver final : public FrontDepthTwo {
     return true;
   }
 
-  void weigh(const Node& node, const FrontExpansion& expansion) override {
+  bool weigh(const Node& node, const FrontExpansion& expansion) override {
     View& view = views_[static_cast<std::size_t>(FrontRows::node)];
     begin_sides(view);
     const V* pairs = reinterpret_cast<const V*>(expansion.pairs.data());
@@ -80,8 +81,10 @@ class FrontDepthTwoSolver final : public FrontDepthTwo {
       const V* row = pairs + static_cast<std::size_t>(i) * view.stride();
       for (std::size_t d = 0; d < directions_.size(); ++d)
         kernels_.evaluate_row(view.sides[d].input, i, {row, view.minuend_types, nullptr, 0});
+      if (stopwatch_.is_over(view.line * static_cast<std::int64_t>(directions_.size()))) return false;
     }
     for (std::size_t d = 0; d < directions_.size(); ++d) finish_side(view.sides[d], view);
+    return true;
   }
 
   bool count_children(const Node& parent, const FrontExpansion& expansion, std::int32_t column) override {
@@ -109,7 +112,7 @@ class FrontDepthTwoSolver final : public FrontDepthTwo {
     set_view(small, parent, columns, columns + n_types_ * stride);
     set_view(large, parent, large_columns, large_columns + n_types_ * stride);
     const std::size_t matrix = static_cast<std::size_t>(parent.n_columns) * stride;
-    V* store = small_pairs_.ensure(n_pair_types_ * matrix);
+    V* store = small_pairs_.ensure_unset(n_pair_types_ * matrix);
     const V* whole = reinterpret_cast<const V*>(expansion.pairs.data());
     small.minuend = store;
     small.minuend_types = large.subtrahend_types = large.minuend_types = matrix;
@@ -170,7 +173,8 @@ class FrontDepthTwoSolver final : public FrontDepthTwo {
       if (uses_directions && depth > 1 && !is_wanted(view, static_cast<std::size_t>(i), wanted)) continue;
       make_sides(view, i, depth);
       combine_sides(view.column[i], front);
-      if (mixed_[0].size() * mixed_[1].size() > (1 << 12) && budget_.poll()) return false;
+      const std::size_t n_pairs = mixed_[0].size() * mixed_[1].size();
+      if (n_pairs > (1 << 12) ? budget_.poll() : stopwatch_.is_over(8 * view.line)) return false;
     }
     return true;
   }
@@ -241,7 +245,8 @@ class FrontDepthTwoSolver final : public FrontDepthTwo {
 
   bool is_stopped(const Node& node) {
     const auto words_per_call = static_cast<std::int64_t>(node.n_columns) * node.n_words * kRowsPerCall;
-    return words_per_call > (1 << 20) && budget_.poll();
+    if (words_per_call > (1 << 20)) return budget_.poll();
+    return stopwatch_.is_over(words_per_call + node.n_columns * static_cast<std::int64_t>(directions_.size()));
   }
 
   void set_view(View& view, const Node& shape, const V* columns, const V* totals) {
@@ -432,6 +437,7 @@ class FrontDepthTwoSolver final : public FrontDepthTwo {
   FrontDepthTwoSettings settings_;
   NodeFactory& factory_;
   Budget& budget_;
+  Stopwatch stopwatch_;
   MemoryBudget& memory_;
   const Kernels<V>& kernels_;
   std::size_t n_types_;       // counted for columns

@@ -51,8 +51,8 @@ class FrontDepthTwo {
   virtual void set_directions(const Directions& directions) = 0;
   // Counts a node, and makes it FrontRows::node.  `pairs`: not only columns.  False: the budget ended half-way.
   virtual bool count(const Node& node, bool pairs, FrontExpansion& out) = 0;
-  // Values in all directions for the node just counted.
-  virtual void weigh(const Node& node, const FrontExpansion& expansion) = 0;
+  // Values in all directions for the node just counted.  False: stopped.
+  virtual bool weigh(const Node& node, const FrontExpansion& expansion) = 0;
   // Counts and weighs both children of a column of a counted node.  False: stopped.
   virtual bool count_children(const Node& parent, const FrontExpansion& expansion, std::int32_t column) = 0;
   // After weigh: least value of the side where a column holds or not, with no and with at most one more split;

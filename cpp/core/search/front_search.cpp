@@ -190,12 +190,12 @@ bool FrontSearch::open(std::size_t level, std::int32_t depth, std::int32_t split
     factory_.make_child(parent, split, holds, true, l.node);
   }
   if (!depth_two_->count(l.node, depth > 1, l.expansion)) return false;
-  if (level > 0 && depth > 1 && n_directions() > 0) depth_two_->weigh(l.node, l.expansion);
+  if (level > 0 && depth > 1 && n_directions() > 0 && !depth_two_->weigh(l.node, l.expansion)) return false;
   if (!add_depth_two_front(level, std::min(depth, 2))) return false;
   if (level == 0 && options_.use_front_directions && depth > 2) {
     directions_ = choose_directions(l.excluded.back(), kDirections, most_direction_weight(data_));
     depth_two_->set_directions(directions_);
-    depth_two_->weigh(l.node, l.expansion);
+    if (!depth_two_->weigh(l.node, l.expansion)) return false;
     l.is_stale = true;
   }
   return true;

@@ -21,6 +21,7 @@ PartValues<Cost> all_values(const LimitData& data) {
 LimitAdder::LimitAdder(const LimitData& data, Isa isa, Budget& budget, MemoryBudget& memory)
     : data_(data),
       budget_(budget),
+      stopwatch_(budget),
       sums_(all_values(data), data.groups().group_words(), data.n_pair_values(), isa, memory) {}
 
 void LimitAdder::start(const Node& node, LimitSums& out) {
@@ -50,7 +51,7 @@ bool LimitAdder::add_pairs(const Node& node, LimitSums& out) {
   const std::int64_t steps = static_cast<std::int64_t>(node.n_columns) * node.n_words * data_.n_pair_values();
   for (std::int32_t i = 0; i < node.n_columns; ++i) {
     sums_.add_pairs(i, data_.n_pair_values(), out.view.columns, stride, store + static_cast<std::size_t>(i) * row);
-    if (steps > (1 << 17) && budget_.poll()) return false;
+    if (steps > (1 << 17) ? budget_.poll() : stopwatch_.is_over(8 * steps)) return false;
   }
   return true;
 }

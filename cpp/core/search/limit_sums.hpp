@@ -60,6 +60,7 @@ class LimitAdder {
 
   const LimitData& data_;
   Budget& budget_;
+  Stopwatch stopwatch_;
   VectorSums<Cost> sums_;
 };
 

@@ -83,6 +83,7 @@ bool MultiwayNodes::has_rows(Part part) const {
 
 // Hashes find the candidates, words decide: a clash of hashes must not cost a test.
 bool MultiwayNodes::have_same_rows(Part a, Part b) const {
+  if (hashes_[static_cast<std::size_t>(a.column)] != hashes_[static_cast<std::size_t>(b.column)]) return false;
   const Word flip = a.holds == b.holds ? Word{0} : ~Word{0};
   for (std::int32_t w = 0; w < full_.n_words; ++w) {
     const Word* row = full_.bits.data() + area(w, full_.stride);

@@ -23,6 +23,7 @@ class Pass final : public MultiwayPass {
       : settings_(settings),
         task_(task),
         budget_(budget),
+        stopwatch_(budget),
         kernels_(kernels_for<V>(settings.options.isa)),
         n_types_(static_cast<std::size_t>(data.n_types())),
         n_pair_types_(static_cast<std::size_t>(data.n_pair_types())),
@@ -53,9 +54,11 @@ class Pass final : public MultiwayPass {
                    f.parts.size() * f.parts.size() <= kMostCommon;
     if (f.has_common) f.common.ensure(f.parts.size() * f.parts.size());
     f.value[1] = f.value[2] = f.value[0];
+    const std::int64_t steps_per_part =
+        std::int64_t{f.node.stride} * task_.n_types() * (task_.form() == LeafForm::matrix ? task_.n_labels() : 1);
     for (std::size_t a = 0; a < f.parts.size(); ++a) {
       evaluate_part(f, a);
-      if ((a & 63) == 63 && budget_.poll()) return false;
+      if (((a & 63) == 63 && budget_.poll()) || stopwatch_.is_over(steps_per_part)) return false;
     }
     for (const NodeTest& test : f.tests) {
       Cost one = settings_.objective.split_penalty + test.price, two = one;
@@ -81,17 +84,20 @@ class Pass final : public MultiwayPass {
     kernels_.count_columns(node.view(), columns);
     BitColumns bits = node.view();
     bits.n_types = static_cast<std::int32_t>(n_pair_types_);
-    V* pairs = pairs_.ensure(n_pair_types_ * n * stride);
+    V* pairs = pairs_.ensure_unset(n_pair_types_ * n * stride);
     for (std::int32_t i = 0; i < node.n_columns; i += kRowsPerCall) {
       const std::int32_t last = std::min(i + kRowsPerCall, node.n_columns);
       kernels_.count_rows(bits, i, last, pairs + static_cast<std::size_t>(i) * stride, n * stride);
       const auto words = static_cast<std::int64_t>(node.n_columns) * node.n_words * kRowsPerCall;
-      if (words > (1 << 20) && budget_.poll()) return false;
+      if (words > (1 << 20) ? budget_.poll() : stopwatch_.is_over(words + std::int64_t{node.n_columns} * kRowsPerCall))
+        return false;
     }
     for (std::size_t t = 0; t < n_pair_types_; ++t) {
       V* matrix = pairs + t * n * stride;
-      for (std::size_t i = 0; i < n; ++i)
+      for (std::size_t i = 0; i < n; ++i) {
         for (std::size_t j = i + 1; j < n; ++j) matrix[j * stride + i] = matrix[i * stride + j];
+        if (stopwatch_.is_over(8 * node.n_columns)) return false;
+      }
     }
     return true;
   }
@@ -324,6 +330,7 @@ class Pass final : public MultiwayPass {
   MultiwaySettings settings_;
   const CountTask& task_;
   Budget& budget_;
+  Stopwatch stopwatch_;
   const Kernels<V>& kernels_;
   std::size_t n_types_, n_pair_types_, n_cost_types_;  // counted for columns, for pairs, carrying cost
   bool has_conflicts_, has_row_count_;

@@ -53,21 +53,23 @@ class RowSetBins {
   RowSetBins(const OrderedData& data, std::int64_t min_leaf, Budget& budget, MemoryBudget& memory)
       : data_(data),
         budget_(budget),
+        memory_(memory),
         min_leaf_(min_leaf),
         n_planes_(data.rule().n_planes + (min_leaf > 1 ? 1 : 0)),
-        features_(static_cast<std::size_t>(data.n_features()), SetFeature<V>(memory)),
         rows_(memory),
         values_(memory) {}
 
   // Joins bins until there are about `target`, unless there are `few` at most.  `target` 0: the bins are the node's.
   void take(const OrderedRows& rows, std::int32_t target, std::int32_t few) {
     given_ = rows;
+    make_room();
     group_rows();
     live_.clear();
     has_inner_ = false;
     is_complete_ = rows.node->is_complete();
     for (std::int32_t f = 0; f < data_.n_features(); ++f) {
-      if (static_cast<std::int64_t>(f) * rows.n_rows > kGrace && budget_.poll()) {
+      const bool is_long = std::int64_t{f} * rows.n_rows > kGrace;
+      if ((is_long && budget_.poll()) || budget_.is_past_grace(rows.n_rows)) {
         is_complete_ = false;
         return;
       }
@@ -88,6 +90,7 @@ class RowSetBins {
   // The rows of `whole` that `part` lacks, both in the bins of their node, as sums alone: there is no row to look at.
   void take_rest(const RowSetBins& whole, const RowSetBins& part, const OrderedRows& rows) {
     given_ = rows;
+    make_room();
     worst_ = whole.worst_ - part.worst_;
     totals_.resize(whole.totals_.size());
     for (std::size_t d = 0; d < totals_.size(); ++d) totals_[d] = static_cast<V>(whole.totals_[d] - part.totals_[d]);
@@ -198,6 +201,11 @@ class RowSetBins {
  private:
   // Where the budget has ended, so many rows and features more are looked at: a fraction of a second.
   static constexpr std::int64_t kGrace = std::int64_t{1} << 25;
+
+  // Features have room for all bins: where they are many, that is too much for sets that are never asked for.
+  void make_room() {
+    if (features_.empty()) features_.resize(static_cast<std::size_t>(data_.n_features()), SetFeature<V>(memory_));
+  }
 
   static std::int32_t n_used(const SetFeature<V>& own) {
     std::int32_t used = 0;
@@ -396,6 +404,7 @@ class RowSetBins {
 
   const OrderedData& data_;
   Budget& budget_;
+  MemoryBudget& memory_;
   std::int64_t min_leaf_;
   std::int32_t n_planes_;  // with the one that counts rows
   std::vector<SetFeature<V>> features_;

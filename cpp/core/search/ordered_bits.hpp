@@ -42,6 +42,7 @@ class BitPairs {
       : data_(data),
         options_(options),
         budget_(budget),
+        stopwatch_(budget),
         model_(options.isa, data.rule().n_planes),
         kernels_(kernels_for<V>(options.isa)),
         bit_kernels_(bit_kernels_for(options.isa)),
@@ -83,7 +84,8 @@ class BitPairs {
   // False: stopped.
   bool count(const RowSetBins<V>& set, const BitLayout& layout, BitCounts<V>& out) {
     const auto stride = static_cast<std::size_t>(layout.stride), n = static_cast<std::size_t>(layout.n_columns);
-    const BitColumns view = pack(set, layout);
+    BitColumns view;
+    if (!pack(set, layout, view)) return false;
     out.totals.assign(weights_.size(), 0);
     for (const Plane& plane : planes_) out.totals[static_cast<std::size_t>(plane.type)] = static_cast<V>(plane.rows);
     kernels_.count_columns(view, out.columns.ensure(weights_.size() * stride));
@@ -145,7 +147,8 @@ class BitPairs {
     return options_.memory_limit <= 0 || std::max(counts, bits) <= options_.memory_limit / 16;
   }
 
-  BitColumns pack(const RowSetBins<V>& set, const BitLayout& layout) {
+  // False: stopped.
+  bool pack(const RowSetBins<V>& set, const BitLayout& layout, BitColumns& out) {
     planes_.clear();
     std::int32_t words = 0;
     for (std::int32_t d = 0; d < rule_.n_types; ++d) {
@@ -158,6 +161,7 @@ class BitPairs {
     bits_.fill_zero(static_cast<std::size_t>(words) * stride);
     for (const std::int32_t f : layout.features) {
       const SetFeature<V>& own = set.feature(f);
+      if (stopwatch_.is_over(std::int64_t{own.n_bins} * set.n_rows())) return false;
       for (std::int32_t e = 0; e + 1 < own.n_bins; ++e)
         for (const Plane& plane : planes_)
           bit_kernels_.pack(own.bins.data() + set.label_begin(plane.type), plane.rows, static_cast<std::uint8_t>(e),
@@ -165,13 +169,15 @@ class BitPairs {
                             bits_.data() + static_cast<std::size_t>(plane.begin) * stride +
                                 static_cast<std::size_t>(layout.first[static_cast<std::size_t>(f)] + e));
     }
-    return {bits_.data(), layout.stride, layout.n_columns, planes_.data(), static_cast<std::int32_t>(planes_.size()),
-            rule_.n_types};
+    out = {bits_.data(), layout.stride, layout.n_columns, planes_.data(), static_cast<std::int32_t>(planes_.size()),
+           rule_.n_types};
+    return true;
   }
 
   const OrderedData& data_;
   const Options& options_;
   Budget& budget_;
+  Stopwatch stopwatch_;
   PairModel<V> model_;
   const Kernels<V>& kernels_;
   const BitKernels& bit_kernels_;

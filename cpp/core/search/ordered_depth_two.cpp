@@ -18,8 +18,11 @@ namespace {
 constexpr Cost kSlackShare = 128;
 // Looking at so many values takes some milliseconds.
 constexpr std::int64_t kManyValues = std::int64_t{1} << 18;
-// Intervals of thresholds between two looks at the clock: about a tenth of a millisecond.
+// Intervals of thresholds between two looks at the clock: about a tenth of a millisecond, where features are few.
 constexpr std::int64_t kPollEvery = 16;
+// Putting a row in its place along a second feature takes as long as so many steps of other loops.
+constexpr std::int64_t kStepsPerRow = 4;
+
 template <class V>
 class DepthTwoSearch final : public OrderedDepthTwo {
  public:
@@ -29,6 +32,7 @@ class DepthTwoSearch final : public OrderedDepthTwo {
         options_(options),
         objective_(objective),
         budget_(budget),
+        stopwatch_(budget),
         progress_(progress),
         kernels_(pair_kernels_for<V>(options.isa)),
         pairs_(data, options, budget, memory, progress),
@@ -45,8 +49,7 @@ class DepthTwoSearch final : public OrderedDepthTwo {
     start(splits, ceiling, by_root, split);
     is_scanned_all_ = false;
     if (is_leaf_best()) return {best_.value, best_.value, best_.value};
-    try_single_splits();
-    if (!set_->is_complete() || is_cut()) return {0, 0, best_.value};
+    if (!try_single_splits() || !set_->is_complete() || is_cut()) return {0, 0, best_.value};
     list_roots();
     if (!scan_pairs()) return {0, 0, best_.value};  // the trees found so far count
     is_scanned_all_ = true;
@@ -56,8 +59,7 @@ class DepthTwoSearch final : public OrderedDepthTwo {
   OrderedFound solve_again(std::int64_t splits, Cost ceiling, Cost* by_root, OrderedSplit* split) override {
     start(splits, ceiling, by_root, split);
     if (is_leaf_best()) return {best_.value, best_.value, best_.value};
-    try_single_splits();
-    if (!is_scanned_all_) return {0, 0, best_.value};
+    if (!try_single_splits() || !is_scanned_all_) return {0, 0, best_.value};
     for (const std::int32_t f : roots_)
       if (pairs_.is_scanned(f)) offer_edges(f);
     return close();
@@ -142,6 +144,11 @@ class DepthTwoSearch final : public OrderedDepthTwo {
     progress_.observe();
     return budget_.poll();
   }
+  // In the middle of something that ends with valid bounds at any time.
+  bool is_late(std::int64_t more_steps) {
+    is_late_ = is_late_ || stopwatch_.is_over(kStepsPerRow * more_steps);
+    return is_late_;
+  }
   Cost limit() const { return std::min(best_.value, ceiling_); }
   bool limits_leaves() const { return options_.min_leaf > 1; }
 
@@ -152,11 +159,15 @@ class DepthTwoSearch final : public OrderedDepthTwo {
     return value;
   }
 
-  void try_single_splits() {
+  // False: stopped.
+  bool try_single_splits() {
     single_ = kInfinite;
-    for (const std::int32_t f : set_->live())
+    for (const std::int32_t f : set_->live()) {
       single_ = std::min(single_,
                          pairs_.has_pairs() ? singles_.edges(*set_, f, best_) : singles_.thresholds(*set_, f, best_));
+      if (!pairs_.has_pairs() && is_late(set_->n_rows())) return false;
+    }
+    return true;
   }
 
   // Roots by rising bounds; features whose trees cannot be better are at the end.
@@ -260,7 +271,7 @@ class DepthTwoSearch final : public OrderedDepthTwo {
     stack_.assign(1, {{0, {}}, {set_->n_rows(), {}}});
     std::int64_t n_seen = 0;
     while (!stack_.empty()) {
-      if (((n_seen++ % kPollEvery == 0 || data_.leaves() != nullptr) && poll()) || is_cut()) return false;
+      if (((n_seen++ % kPollEvery == 0 || data_.leaves() != nullptr) && poll()) || is_cut() || is_late(0)) return false;
       const RootInterval at = stack_.back();
       stack_.pop_back();
       const Cost bound = root_.bound_of(at);
@@ -359,7 +370,7 @@ class DepthTwoSearch final : public OrderedDepthTwo {
     auto at = seconds_[side].begin();
     for (const auto end = seconds_[side].end(); at != end; ++at) {
       std::iter_swap(at, std::min_element(at, end, [](const Second& a, const Second& b) { return a.bound < b.bound; }));
-      if (at->bound >= std::min(found.upper, wanted)) break;
+      if (at->bound >= std::min(found.upper, wanted) || is_late(set_->n_rows() + (end - at))) break;
       const SecondSplit<V> best = stump_.split(kernels_, at->feature, side);
       at->bound = side_value(kInfeasible<V>, best.loose);
       found.take(at->bound, side_value(kInfeasible<V>, best.limited));
@@ -371,6 +382,8 @@ class DepthTwoSearch final : public OrderedDepthTwo {
   const Options& options_;
   const Objective& objective_;
   Budget& budget_;
+  Stopwatch stopwatch_;
+  bool is_late_ = false;
   Progress& progress_;
   const PairKernels<V>& kernels_;
   PairPass<V> pairs_;

@@ -19,13 +19,14 @@ OrderedNode::OrderedNode(const OrderedData& data, Budget& budget, MemoryBudget& 
       has_order_(static_cast<std::size_t>(data.n_features())),
       bins_(static_cast<std::size_t>(data.n_features())),
       bin_of_(memory),
+      no_bin_(memory),
       counts_(memory) {
   for (std::int32_t f = 0; f < data.n_features(); ++f) order_.emplace_back(memory);
 }
 
 void OrderedNode::start() {
   std::fill(has_order_.begin(), has_order_.end(), std::uint8_t{0});
-  bin_of_.ensure(static_cast<std::size_t>(data_.n_features()) * static_cast<std::size_t>(data_.n_rows()));
+  bin_of_.ensure_unset(static_cast<std::size_t>(data_.n_features()) * static_cast<std::size_t>(data_.n_rows()));
 }
 
 void OrderedNode::make_root() {
@@ -58,14 +59,13 @@ void OrderedNode::describe() {
   key_ = {};
   for (std::int32_t k = 0; k < n_rows_; ++k) add_key(key_, data_.key(rows_[static_cast<std::size_t>(k)]));
   is_complete_ = true;
-  for (std::int32_t f = 0; f < data_.n_features(); ++f) {
-    if (static_cast<std::int64_t>(f) * n_rows_ > kGrace && budget_.poll()) {
-      is_complete_ = false;
-      leave_out(f);
-    } else if (data_.n_ranks(f) <= kMostBins) {
-      bin_by_rank(f);
+  for (n_described_ = 0; n_described_ < data_.n_features(); ++n_described_) {
+    const bool is_long = std::int64_t{n_described_} * n_rows_ > kGrace;
+    if ((is_long && budget_.poll()) || budget_.is_past_grace(n_rows_)) return leave_out(n_described_);
+    if (data_.n_ranks(n_described_) <= kMostBins) {
+      bin_by_rank(n_described_);
     } else {
-      bin_by_order(f);
+      bin_by_order(n_described_);
     }
   }
 }
@@ -102,15 +102,17 @@ void OrderedNode::sort_root(std::int32_t f, std::int32_t* out) {
   for (std::int32_t row = 0; row < n_rows_; ++row) out[counts_[static_cast<std::size_t>(ranks[row])]++] = row;
 }
 
-// One bin, which no threshold parts.
-void OrderedNode::leave_out(std::int32_t f) {
-  FeatureBins& bins = bins_[static_cast<std::size_t>(f)];
-  std::uint8_t* bin_of = bin_of_.data() + static_cast<std::size_t>(f) * static_cast<std::size_t>(data_.n_rows());
-  bins.n_bins = 1;
-  bins.start.assign({0, n_rows_});
-  bins.last_rank.assign(1, data_.n_ranks(f) - 1);
-  bins.is_inner.assign(1, 0);
-  std::fill_n(bin_of, data_.n_rows(), std::uint8_t{0});
+// From this feature on all have one bin, which no threshold parts.
+void OrderedNode::leave_out(std::int32_t first) {
+  is_complete_ = false;
+  no_bin_.ensure(static_cast<std::size_t>(data_.n_rows()));
+  for (std::int32_t f = first; f < data_.n_features(); ++f) {
+    FeatureBins& bins = bins_[static_cast<std::size_t>(f)];
+    bins.n_bins = 1;
+    bins.start.assign({0, n_rows_});
+    bins.last_rank.assign(1, data_.n_ranks(f) - 1);
+    bins.is_inner.assign(1, 0);
+  }
 }
 
 // Few ranks: every rank is a bin.

@@ -33,8 +33,9 @@ class OrderedNode {
   // False: the budget ended before all features had bins.  Those without have a single bin, and nothing is proven here.
   bool is_complete() const { return is_complete_; }
   const FeatureBins& bins(std::int32_t f) const { return bins_[static_cast<std::size_t>(f)]; }
-  // By row.
+  // By row of the node.
   const std::uint8_t* bin_of(std::int32_t f) const {
+    if (f >= n_described_) return no_bin_.data();
     return bin_of_.data() + static_cast<std::size_t>(f) * static_cast<std::size_t>(data_.n_rows());
   }
   // The rows by rising rank, made when it is first asked for.
@@ -44,7 +45,7 @@ class OrderedNode {
  private:
   void start();
   void describe();
-  void leave_out(std::int32_t f);
+  void leave_out(std::int32_t first);
   void bin_by_rank(std::int32_t f);
   void bin_by_order(std::int32_t f);
   void sort_root(std::int32_t f, std::int32_t* out);
@@ -56,12 +57,13 @@ class OrderedNode {
   std::int32_t parent_feature_ = -1, parent_rank_ = 0;
   bool parent_holds_ = false;
   std::int32_t n_rows_ = 0;
+  std::int32_t n_described_ = 0;  // features that have bins
   Fingerprint key_;
   AlignedArray<std::int32_t> rows_;
   std::vector<AlignedArray<std::int32_t>> order_;
   std::vector<std::uint8_t> has_order_;
   std::vector<FeatureBins> bins_;
-  AlignedArray<std::uint8_t> bin_of_;
+  AlignedArray<std::uint8_t> bin_of_, no_bin_;
   ChargedVector<std::int32_t> counts_;
 };
 

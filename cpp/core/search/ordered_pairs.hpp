@@ -39,6 +39,7 @@ class PairPass {
       : data_(data),
         options_(options),
         budget_(budget),
+        stopwatch_(budget),
         progress_(progress),
         kernels_(pair_kernels_for<V>(options.isa)),
         model_(options.isa, data.rule().n_planes),
@@ -80,28 +81,20 @@ class PairPass {
   bool scan(const std::vector<std::int32_t>& roots, std::size_t n_open, OrderedCounters& counters) {
     begin(roots, n_open);
     if (!has_pairs()) return leave_open();
-    counters.pair_tables += static_cast<std::int64_t>(pairs_.size());
-    const std::int64_t n = static_cast<std::int64_t>(pairs_.size()), steps = n * set_->n_rows();
+    list_pairs();
+    const std::int64_t steps = static_cast<std::int64_t>(pairs_.size()) * set_->n_rows();
     const std::size_t lanes = crew_.size() > 1 && steps >= kSharedSteps ? lanes_.size() : 1;
     for (std::size_t k = 0; k < lanes; ++k) prepare(*lanes_[k]);
     if (!fold_bits(counters)) return false;
-    const std::int64_t between = std::max<std::int64_t>(kManyValues / std::max(set_->n_rows(), 1), 1);
-    std::atomic<bool> is_whole = true;
-    if (lanes > 1) {
-      siblings_.make_room();
-      // Whoever waits for the result looks at the clock: an observer must be called from its own thread.
-      crew_.run(n, [&](int worker, std::int64_t k) {
-        if (!is_whole) return;
-        scan_pair(*lanes_[static_cast<std::size_t>(worker)], pairs_[static_cast<std::size_t>(k)]);
-        if (worker == 0 && k % between == between - 1 && poll()) is_whole = false;
-      });
-      for (std::size_t k = 1; k < lanes; ++k) join_lane(*lanes_[k]);
-    } else {
-      for (std::int64_t k = 0; k < n && is_whole; ++k) {
-        scan_pair(*lanes_[0], pairs_[static_cast<std::size_t>(k)]);
-        if (k % between == between - 1 && poll()) is_whole = false;
-      }
+    if (lanes > 1) siblings_.make_room();
+    bool is_whole = true;
+    while (is_whole && !pairs_.empty()) {
+      counters.pair_tables += static_cast<std::int64_t>(pairs_.size());
+      is_whole = scan_listed(lanes);
+      list_pairs();
+      is_whole = is_whole && (pairs_.empty() || !poll());
     }
+    for (std::size_t k = 1; k < lanes; ++k) join_lane(*lanes_[k]);
     return is_whole;
   }
 
@@ -128,6 +121,8 @@ class PairPass {
   static constexpr std::int64_t kManyValues = std::int64_t{1} << 18;
   // Threads share pair tables that take so many steps or more, a tenth of a millisecond.
   static constexpr std::int64_t kSharedSteps = std::int64_t{1} << 17;
+  // Pairs are listed so many at a time: all those of twenty thousand features would take gigabytes.
+  static constexpr std::size_t kPairsAtATime = std::size_t{1} << 16;
 
   // What a thread counts pairs in, and what it knows of second splits.
   struct Lane {
@@ -141,9 +136,8 @@ class PairPass {
     return {at, at + kStride, is_exact() ? at : at + 2 * kStride};
   }
   std::size_t low_at(std::int32_t f, std::int32_t g, int side) const {
-    const auto n = static_cast<std::size_t>(data_.n_features());
-    return ((static_cast<std::size_t>(f) * n + static_cast<std::size_t>(g)) * 2 + static_cast<std::size_t>(side)) *
-           static_cast<std::size_t>(low_stride_);
+    return low_begin_[static_cast<std::size_t>(f)] +
+           static_cast<std::size_t>(g * 2 + side) * static_cast<std::size_t>(set_->feature(f).n_bins);
   }
   bool limits_leaves() const { return options_.min_leaf > 1; }
   bool poll() {
@@ -151,22 +145,54 @@ class PairPass {
     return budget_.poll();
   }
 
-  // Lists the pairs, and makes room for what is known of second features.
+  // Makes room for what is known of second features.
   void begin(const std::vector<std::int32_t>& roots, std::size_t n_open) {
+    const auto n = static_cast<std::size_t>(data_.n_features());
     roots_ = roots;
-    is_scanned_.assign(static_cast<std::size_t>(data_.n_features()), 0);
-    low_stride_ = 0;
-    for (const std::int32_t f : roots) low_stride_ = std::max(low_stride_, set_->feature(f).n_bins);
-    if (set_->has_inner()) {
-      const auto n = static_cast<std::size_t>(data_.n_features());
-      lows_.ensure(n * n * 2 * static_cast<std::size_t>(low_stride_));
-    }
-    pairs_.clear();
+    n_open_ = n_open;
+    next_first_ = next_second_ = 0;
+    is_scanned_.assign(n, 0);
+    low_begin_.assign(n, 0);
+    std::size_t size = 0;
     for (std::size_t a = 0; a < n_open; ++a) {
-      is_scanned_[static_cast<std::size_t>(roots[a])] = 1;
-      for (std::size_t b = a; b < roots.size(); ++b)
-        if (!are_bits(roots[a], roots[b])) pairs_.emplace_back(roots[a], roots[b]);
+      const auto f = static_cast<std::size_t>(roots[a]);
+      is_scanned_[f] = 1;
+      low_begin_[f] = size;
+      size += n * 2 * static_cast<std::size_t>(set_->feature(roots[a]).n_bins);
     }
+    if (set_->has_inner()) lows_.ensure_unset(size);
+  }
+  // The next pairs with an open root; none: all were listed.
+  void list_pairs() {
+    pairs_.clear();
+    while (next_first_ < n_open_ && pairs_.size() < kPairsAtATime) {
+      const std::int32_t f = roots_[next_first_], g = roots_[next_second_];
+      if (!are_bits(f, g)) pairs_.emplace_back(f, g);
+      if (++next_second_ == roots_.size()) next_second_ = ++next_first_;
+    }
+  }
+  // False: stopped.
+  bool scan_listed(std::size_t lanes) {
+    const auto n = static_cast<std::int64_t>(pairs_.size());
+    const std::int64_t between = std::max<std::int64_t>(kManyValues / std::max(set_->n_rows(), 1), 1);
+    std::atomic<bool> is_whole = true;
+    if (lanes > 1) {
+      // All threads look at the clock; an observer must be called from its own.
+      crew_.run(n, [&](int worker, std::int64_t k) {
+        if (!is_whole) return;
+        scan_pair(*lanes_[static_cast<std::size_t>(worker)], pairs_[static_cast<std::size_t>(k)]);
+        if (k % between == between - 1 && (worker == 0 ? poll() : budget_.poll())) is_whole = false;
+      });
+    } else {
+      for (std::int64_t k = 0; k < n && is_whole; ++k) {
+        const auto& [f, g] = pairs_[static_cast<std::size_t>(k)];
+        scan_pair(*lanes_[0], pairs_[static_cast<std::size_t>(k)]);
+        if (k % between == between - 1 && poll()) is_whole = false;
+        if (stopwatch_.is_over(std::int64_t{set_->feature(f).n_bins} * set_->feature(g).stride * set_->n_planes()))
+          is_whole = false;
+      }
+    }
+    return is_whole;
   }
 
   // Nothing is known of second splits.
@@ -208,7 +234,7 @@ class PairPass {
       most = std::max(most, static_cast<std::size_t>(padded<V>(set_->feature(f).n_bins)));
     const auto planes = static_cast<std::size_t>(data_.rule().n_planes + (limits_leaves() ? 1 : 0));
     lane.cells.ensure(most * most * planes);
-    lane.folded.ensure(static_cast<std::size_t>(data_.n_features()) * 6 * kStride);
+    lane.folded.ensure_unset(static_cast<std::size_t>(data_.n_features()) * 6 * kStride);
     for (const std::int32_t f : roots_)
       for (int side = 0; side < 2 && is_scanned(f); ++side)
         std::fill_n(found(lane, f, side).edge, 3 * kStride, kInfeasible<V>);
@@ -287,6 +313,7 @@ class PairPass {
   const OrderedData& data_;
   const Options& options_;
   Budget& budget_;
+  Stopwatch stopwatch_;
   Progress& progress_;
   const PairKernels<V>& kernels_;
   PairModel<V> model_;
@@ -298,12 +325,13 @@ class PairPass {
   SiblingTables<V> siblings_;
   RowSetBins<V>* set_ = nullptr;
   AlignedArray<V> lows_;
-  std::int32_t low_stride_ = 0;
+  std::vector<std::size_t> low_begin_;  // [feature]: in `lows_`, of a root that is scanned
   Crew crew_;
   std::vector<std::unique_ptr<Lane>> lanes_;
   std::vector<std::pair<std::int32_t, std::int32_t>> pairs_;
   std::vector<std::int32_t> roots_;
-  std::vector<std::uint8_t> is_scanned_;  // [feature]
+  std::size_t n_open_ = 0, next_first_ = 0, next_second_ = 0;  // how far pairs are listed
+  std::vector<std::uint8_t> is_scanned_;                       // [feature]
 };
 
 }  // namespace certree

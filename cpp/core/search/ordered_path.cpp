@@ -61,6 +61,8 @@ void OrderedSearch::search_entry(Shape shape, Improver& improver) {
 
 std::vector<PathEntry> OrderedSearch::run_path(Shape shape, Counters& counters, bool* is_whole) {
   has_sizes_ = true;
+  std::int32_t label = 0;
+  progress_.show_leaf(depth_two_->leaf_value(all_rows(0), &label));
   OrderedGrower grower(*this);
   Progress grown_progress(budget_, {}, 0);  // one entry that is proven says nothing of the others
   ImproverState state;
@@ -79,9 +81,10 @@ std::vector<PathEntry> OrderedSearch::run_path(Shape shape, Counters& counters, 
     PathEntry& entry = entries[static_cast<std::size_t>(at)];
     entry.splits = at;
     entry.lower = lower;
+    const bool is_searched = !budget_.stopped();
     prove_entry(Shape::of(shape.depth, at), improver, grown, entry);
     lower = entry.lower;
-    if (!entry.tree.nodes.empty()) grown.offer(measure(grower, 0, entry.tree));
+    if (is_searched && !entry.tree.nodes.empty()) grown.offer(measure(grower, 0, entry.tree));
   }
   *is_whole = true;
   std::vector<PathEntry> path;

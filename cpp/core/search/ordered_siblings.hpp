@@ -110,8 +110,10 @@ class SiblingTables {
   void place_tables(const Options& options) {
     const std::int32_t n = data_.n_features();
     std::size_t size = 0;
+    std::size_t most = kMostBytes;
+    if (options.memory_limit > 0) most = std::min(most, static_cast<std::size_t>(options.memory_limit) / 8);
+    is_on_ = is_on_ && data_.n_rows() >= kLeastRows;
     for (std::int32_t f = 0; f < n && is_on_; ++f) {
-      is_on_ = data_.n_ranks(f) <= kFewBins;
       for (std::int32_t g = 0; g < n; ++g) {
         offset_.push_back(size);
         if (g < f) continue;
@@ -119,10 +121,8 @@ class SiblingTables {
         size += static_cast<std::size_t>(n_planes_) *
                 static_cast<std::size_t>(std::max(a * padded<V>(b), b * padded<V>(a)));
       }
+      is_on_ = data_.n_ranks(f) <= kFewBins && size * sizeof(V) <= most;
     }
-    std::size_t most = kMostBytes;
-    if (options.memory_limit > 0) most = std::min(most, static_cast<std::size_t>(options.memory_limit) / 8);
-    is_on_ = is_on_ && size * sizeof(V) <= most && data_.n_rows() >= kLeastRows;
     size_ = size;
     if (!is_on_) return;
     whole_has_.assign(offset_.size(), 0);

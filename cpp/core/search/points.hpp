@@ -33,9 +33,9 @@ class PointWatch {
   PointWatch(Budget& budget, PointObserver observer) : budget_(budget), observer_(std::move(observer)) {}
 
   void record(std::int64_t n_points) { history_.push_back({budget_.seconds(), budget_.work(), n_points}); }
-  // To be called often.
+  // To be called often.  Who asked to stop is not asked again.
   void observe() {
-    if (!observer_) return;
+    if (!observer_ || budget_.reason() == StopReason::interrupted) return;
     const double seconds = budget_.seconds();
     if (!pulse_.is_due(seconds, history_.size())) return;
     const std::int64_t n_points = history_.empty() ? 0 : history_.back().n_points;

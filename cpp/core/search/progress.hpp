@@ -57,6 +57,11 @@ class Progress {
     now_.upper = std::min(now_.upper, value);
     record();
   }
+  // What one leaf costs, which is a tree, too: what the outside sees until there is a better one.
+  void show_leaf(Cost value) {
+    const std::lock_guard lock(mutex_);
+    leaf_ = std::min(leaf_, value);
+  }
   // A better lower bound for the whole problem.
   void raise(Cost lower) {
     const std::lock_guard lock(mutex_);
@@ -82,15 +87,17 @@ class Progress {
   const Tree& tree() const { return tree_; }
   const std::vector<ProgressEvent>& history() const { return history_; }
 
-  // To be called often from the main thread.  Who asked to stop is not asked again.
+  // To be called often from the main thread.  Who asked to stop is not asked again, and nobody is told of a value that no tree
+  // has: before the first leaf there is nothing to tell.
   void observe() {
     if (!observer_ || budget_.reason() == StopReason::interrupted) return;
     const double seconds = budget_.seconds();
     ProgressEvent event;
     {
       const std::lock_guard lock(mutex_);
-      if (!pulse_.is_due(seconds, history_.size())) return;
+      if (std::min(now_.upper, leaf_) >= kInfinite || !pulse_.is_due(seconds, history_.size())) return;
       event = now_;
+      event.upper = std::min(event.upper, leaf_);
     }
     event.seconds = seconds;
     event.work = budget_.work();
@@ -105,13 +112,14 @@ class Progress {
     if (unit_ > 0 && now_.upper / unit_ == now_.lower / unit_) budget_.grant_effort();
     now_.seconds = budget_.seconds();
     now_.work = budget_.work();
-    history_.push_back(now_);
+    if (now_.upper < kInfinite) history_.push_back(now_);
   }
 
   Budget& budget_;
   Observer observer_;
   mutable std::mutex mutex_;
   ProgressEvent now_;
+  Cost leaf_ = kInfinite;
   Tree tree_;
   std::vector<ProgressEvent> history_;
   Pulse pulse_;

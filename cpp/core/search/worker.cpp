@@ -53,6 +53,10 @@ void Worker::start_at_root() {
     context_.tests->start(root.paid);
     root.node.paid = &root.paid;
   }
+  // The root of an assignment is a part of the problem.
+  if (!is_main_ || context_.options.assignment.factor > 0) return;
+  std::int32_t label = 0;
+  context_.progress.show_leaf(context_.objective.leaf(depth_two_->leaf_cost(root.node, &label)));
 }
 
 void Worker::start_below(const std::vector<Assignment::Step>& path) {
@@ -387,7 +391,8 @@ void Worker::look_all_children_up(std::size_t level, std::int32_t depth) {
     }
     f.lower[k] = std::max(f.lower[k], value_of_split(f, k, f.child_lower[0][k] + f.child_lower[1][k]));
   }
-  for (std::int32_t split = 0; split < f.node.n_columns; ++split)
+  Stopwatch stopwatch(context_.budget);
+  for (std::int32_t split = 0; split < f.node.n_columns && !stopwatch.is_over(f.node.n_columns); ++split)
     if (!f.closed[static_cast<std::size_t>(split)]) spread_bounds(f, split);
 }
 
