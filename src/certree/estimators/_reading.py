@@ -123,6 +123,7 @@ class EncodesTables(TableParameters, ReadsTables):
             splits=self.splits,
             min_category_rows=self.min_category_rows,
             category_tests=self.category_tests,
+            identifiers=self.identifiers,
         ).set_output(transform="default")
         columns = encode_within(
             self.encoder_,

@@ -22,6 +22,7 @@ class TableSettings(TypedDict, total=False):
     thresholds: Literal["auto", "all"] | int | Mapping[Any, Any]
     min_category_rows: int
     category_tests: Literal["one", "subsets", "drop-first", "drop-last"]
+    identifiers: Literal["drop", "keep"]
     time_limit: float | None
     memory_limit: int | str | None
     n_jobs: int | None

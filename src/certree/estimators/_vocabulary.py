@@ -11,6 +11,8 @@ from dataclasses import dataclass, field, fields
 from inspect import Parameter, signature
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeVar
 
+from certree.encoding._identifiers import IDENTIFIERS
+
 from ._objective import check_objective
 from ._parameters import Check, Number, OneOf, RowsOrShare, WholeNumber, check_verbose
 
@@ -157,6 +159,7 @@ class TableParameters:
     category_tests: Literal["one", "subsets", "drop-first", "drop-last"] = parameter(
         default="one", check=OneOf(("one", "subsets", "drop-first", "drop-last"))
     )
+    identifiers: Literal["drop", "keep"] = parameter(default="drop", check=OneOf(IDENTIFIERS))
 
 
 @with_parameters

@@ -15,7 +15,7 @@ import numpy as np
 
 from certree.exceptions import CertificateError
 
-from ._audit import Audit, Checked, Data, GivenRows, PlainTree, Walk, check_size
+from ._audit import Audit, Checked, Data, GivenRows, PlainTree, Walk, check_identifiers, check_size
 from ._candidates import outcome_of, plain_test
 from ._errors import check_cost, check_counts, read_prices
 from ._fair_audit import Fair, _check_constraint, _check_pairs, _check_rates
@@ -97,7 +97,7 @@ def check_has_leaves(model: Any) -> None:
         raise ValueError("Several outputs cannot be verified by sums over leaves; pass the rows.")
 
 
-def check_cells(model: Any, cells: Sequence[Cell], candidates: Any = None) -> Checked:
+def check_cells(model: Any, cells: Sequence[Cell], encoder: Any = None) -> Checked:
     """Check the certificate of a model by the cells of its rows.
 
     Parameters
@@ -106,8 +106,9 @@ def check_cells(model: Any, cells: Sequence[Cell], candidates: Any = None) -> Ch
         The model.
     cells : sequence of Cell
         All rows.
-    candidates : sequence of tests, optional
-        What the tree may ask, if that is known.
+    encoder : object, optional
+        What the tree may ask, its ``candidates_``, if that is known, and the columns like an
+        identifier.
 
     Raises
     ------
@@ -123,8 +124,9 @@ def check_cells(model: Any, cells: Sequence[Cell], candidates: Any = None) -> Ch
     walk = _walk(model.tree_, cells)
     audit.compare("number of rows", certificate.n_rows, sum(cell.n_rows for cell in cells))
     _check_limits(audit, walk, cells)
-    if candidates is not None:
-        _check_tests(audit, walk, candidates)
+    if encoder is not None:
+        _check_tests(audit, walk, encoder.candidates_)
+        check_identifiers(audit, encoder.identifiers_)
     data = Data(
         RawTable([Column(range(len(cells)), "number")], None, False),
         {place: exact(cell.weight) for place, cell in enumerate(cells)},

@@ -199,7 +199,7 @@ def _check_sums(model: Any, given: GivenRows) -> Checked:
                     f"A reduced table has its own {name}; call verify(model, reduced) without it, "
                     "or pass the rows in place of the reduced table."
                 )
-        return check_cells(model, cells_of_reduced(model, given.X), given.X.encoder.candidates_)
+        return check_cells(model, cells_of_reduced(model, given.X), given.X.encoder)
     columns = (given.y, given.sample_weight, given.costs, given.sensitive_features)
     return check_cells(model, cells_of_table(model, given.X, *columns))
 
