@@ -28,6 +28,7 @@ from ._explaining import explain
 from ._notebook import model_html
 from ._parameters import least_rows
 from ._sklearn_bases import BaseEstimator, ClassifierMixin
+from ._suggestions import advise
 from ._vocabulary import TableParameters, fitted, with_parameters
 
 if TYPE_CHECKING:
@@ -44,6 +45,28 @@ class ReadsTables(BaseEstimator):
     def __init_subclass__(cls, **parameters: Any) -> None:
         super().__init_subclass__(**parameters)
         register_estimator(cls)
+
+    def set_params(self, **params: Any) -> Self:
+        """Set parameters by name; ``part__name`` is a parameter of a part, such as an oracle.
+
+        Parameters
+        ----------
+        **params
+            Parameters of this estimator.
+
+        Returns
+        -------
+        estimator
+            This estimator.
+        """
+        known = self.get_params(deep=False)
+        for name in params:
+            own = name.partition("__")[0]
+            if own not in known:
+                raise ValueError(
+                    f"{type(self).__name__} has no parameter {own!r}; {advise(own, known)}"
+                )
+        return super().set_params(**params)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the fitted model to a file, which :func:`certree.load` reads.
