@@ -310,6 +310,16 @@ class PredictsByTree(ReadsTables):
         """
         return self._read(X, "decision_path")
 
+    def get_depth(self) -> int:
+        """Return the depth of the tree: the most tests on a path; 0 for a single leaf."""
+        self._check_tree()
+        return int(self.tree_.depth)
+
+    def get_n_leaves(self) -> int:
+        """Return the number of leaves of the tree."""
+        self._check_tree()
+        return int(self.tree_.n_leaves)
+
     def explain(self, X: Any, *, target: Any = None) -> Any:
         """Say why rows get their predictions, and what it would take to get another one.
 
@@ -419,6 +429,23 @@ class PredictsClasses(ClassifierMixin, PredictsByTree):
             For several outputs, a list with such an array for each.
         """
         return self._read(X, "predict_proba")
+
+    def predict_log_proba(self, X: Any) -> Any:
+        """Return the logarithms of what `predict_proba` returns; minus infinity for 0.
+
+        Parameters
+        ----------
+        X : table of shape (n_rows, n_features)
+            Raw rows, with the columns seen in `fit`.
+
+        Returns
+        -------
+        array of shape (n_rows, n_classes)
+            In the order of ``classes_``. For several outputs, a list with such an array for each.
+        """
+        shares = self.predict_proba(X)
+        with np.errstate(divide="ignore"):
+            return [*map(np.log, shares)] if isinstance(shares, list) else np.log(shares)
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Return the share of the rows whose prediction is right, in all outputs.
