@@ -85,7 +85,9 @@ class TestBadInput:
             "SELECT 'u' || range AS user, range % 2 AS y FROM range(1000000)"
         )
         with pytest.raises(ValueError, match=r"'user' has more than 1000 categories; leave it out"):
-            reduce(rows, target="y")
+            reduce(rows, target="y", identifiers="keep")
+        with pytest.warns(UserWarning, match="'user' has a different value in nearly every row"):
+            assert reduce(rows, target="y").n_groups == 2
         with pytest.raises(ValueError, match="'user' has more than 1000 different values"):
             reduce(rows, features=["y"], target="user")
 

@@ -135,8 +135,8 @@ def _numbers(
                 return [NamedArray(table, columns) for table in numbers]
         except (TypeError, ValueError):  # texts
             pass
-    asked = ("thresholds", "categorical_features", "min_category_rows", "category_tests")
-    encoder = TableEncoder(**{name: settings[name] for name in asked})
+    encoder = TableEncoder()
+    encoder.set_params(**{k: v for k, v in settings.items() if k in encoder.get_params()})
     encoder.fit(tables[0], sample_weight=weights)
     tests = [str(test) for test in encoder.tests_]
     return [NamedArray(encoder.transform(table), tests) for table in tables]

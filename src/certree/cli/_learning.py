@@ -11,6 +11,7 @@ import typer
 from numpy.typing import NDArray
 
 from certree import estimators
+from certree.encoding._identifiers import has_identifiers
 from certree.encoding._named import NamedArray
 from certree.estimators import (
     FairTreeClassifier,
@@ -401,6 +402,7 @@ def _settings(task: TaskName, asked: _Asked) -> dict[str, Any]:
         "categorical_features": _categories(given, tree) or "auto",
         "min_category_rows": tree.min_category_rows,
         "category_tests": tree.category_tests,
+        "identifiers": tree.identifiers,
         **asked.search.settings(),
         **settings,
     }
@@ -421,6 +423,9 @@ def _categories(given: LearningData, tree: TreeOptions) -> list[str]:
         for place, name in enumerate(columns)
         if given.layout.types[name] == "text" and all(map(is_number, given.X[:, place]))
     ]
+    if tree.identifiers == "drop":
+        # A column that is named here is kept.
+        codes = [name for name in codes if not has_identifiers(given.X[:, columns.index(name)])]
     return list(dict.fromkeys((*names(tree.categorical or []), *codes)))
 
 

@@ -262,6 +262,15 @@ class TreeOptions:
             metavar="one|subsets|drop-first|drop-last",
         ),
     ] = "one"
+    identifiers: Annotated[
+        str,
+        _option(
+            "--identifiers",
+            help="drop columns of text with a different value in nearly every row, or keep them.",
+            panel=_TREE,
+            metavar="drop|keep",
+        ),
+    ] = "drop"
     pos_label: Annotated[
         str | None, _option("--pos-label", help="The positive class.", panel=_TREE)
     ] = None

@@ -18,7 +18,14 @@ from certree.exceptions import warn
 from ._table import Table
 from ._times import form_of, parse_time, read_time_objects, ticks, write_time
 
-__all__ = ["AskedCuts", "asked_cuts", "declared_categories", "is_index", "warn_of_texts"]
+__all__ = [
+    "AskedCuts",
+    "asked_cuts",
+    "declared_categories",
+    "held_as_text",
+    "is_index",
+    "warn_of_texts",
+]
 
 _TIMES = ("date", "zoned", "duration")
 
@@ -229,18 +236,24 @@ def warn_of_texts(table: Table, declared: Sequence[bool]) -> None:
     for i, name in enumerate(table.names):
         if table.kinds[i] != "text" or declared[i]:
             continue
-        present = [value for value in table.column(i) if value is not None]
-        example = present[0] if present else ""
-        for what, method, is_one in (
-            ("numbers", "astype(float)", _is_number),
-            ("dates", "pandas.to_datetime", _is_date),
-        ):
-            if is_one(example) and all(map(is_one, set(present))):
-                warn(
-                    f"The column {name!r} holds {what} as text, such as {example!r}, and is read "
-                    f"as categories without an order. Convert it to {what}, for instance with "
-                    f"{method}, or name it in categorical_features if it holds categories."
-                )
+        what, example = held_as_text(table.column(i))
+        if what is not None:
+            method = {"numbers": "astype(float)", "dates": "pandas.to_datetime"}[what]
+            warn(
+                f"The column {name!r} holds {what} as text, such as {example!r}, and is read as "
+                f"categories without an order. Convert it to {what}, for instance with {method}, "
+                "or name it in categorical_features if it holds categories."
+            )
+
+
+def held_as_text(column: NDArray[Any]) -> tuple[str | None, str]:
+    """Return "numbers" or "dates" if all texts of a column are such, and the first text."""
+    present = [value for value in column if value is not None]
+    example = present[0] if present else ""
+    for what, is_one in (("numbers", _is_number), ("dates", _is_date)):
+        if is_one(example) and all(map(is_one, set(present))):
+            return what, example
+    return None, example
 
 
 def _is_date(text: str) -> bool:

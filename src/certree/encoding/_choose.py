@@ -26,9 +26,6 @@ from ._times import form_of, is_time
 
 __all__ = ["ColumnRules", "column_tests", "is_binary", "multiway_test"]
 
-# A text column in which no value repeats is taken for an identifier from this many rows on.
-_IDENTIFIER_ROWS = 20
-
 
 @dataclass(frozen=True, kw_only=True)
 class ColumnRules:
@@ -40,6 +37,8 @@ class ColumnRules:
         Whether its values are categories.
     is_multiway : bool
         Whether one test asks for all categories at once.
+    is_identifier : bool
+        Whether its values name single rows, so that they have no tests.
     min_category_rows : int
         Categories of fewer rows are joined.
     category_tests : str
@@ -58,6 +57,7 @@ class ColumnRules:
     asked: AskedCuts
     weights: NDArray[np.int64] | None
     is_multiway: bool = False
+    is_identifier: bool = False
     min_category_rows: int = 1
     category_tests: str = "one"
     most: int | None = None
@@ -101,7 +101,9 @@ def column_tests(table: Table, index: int, rules: ColumnRules) -> list[Sequence[
     # Missing values may join either side of a threshold, a level or a flag.
     sides = (False, True) if has_missing else (None,)
     parts: list[Sequence[Test]]
-    if rules.is_multiway and (has_missing or not has_two):
+    if rules.is_identifier:
+        parts = []
+    elif rules.is_multiway and (has_missing or not has_two):
         parts = [_outcome_tests(index, name, column, has_missing, rules)]
     elif rules.is_category and not has_two:
         parts = [_category_tests(index, name, column, has_missing, rules)]
@@ -230,17 +232,10 @@ def _categories(
     counts = Counter(column.tolist())
     if rows is not None:
         counts = Counter(dict(zip(column.tolist(), rows.tolist(), strict=True)))
-    n_rows = counts.total()
     values = sorted(counts)
     if column.dtype != object and max(abs(values[0]), abs(values[-1])) > EXACT_INTEGERS:
         raise ValueError(
             f"The categorical column {name!r} holds integers beyond 2**53, which float64 "
             "cannot tell apart; give the categories as strings."
-        )
-    if len(values) == n_rows >= _IDENTIFIER_ROWS:
-        warn(
-            f"The categorical column {name!r} has a different value in each of {n_rows} rows, "
-            "like an identifier. A tree can only memorise these rows; drop the column, or "
-            "group its values."
         )
     return values, counts

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from ._asked import declared_categories, is_index
 from ._cuts import AUTO_THRESHOLDS
 from ._encoder import SeenColumn, TableEncoder
+from ._identifiers import are_identifiers, check_identifiers, warn_of_identifier
 from ._integers import EXACT_INTEGERS
 from ._reduced import SeenTable
 from ._sources import Source
@@ -233,10 +234,16 @@ class ColumnQueries:
             is_declared or kind == "text"
             for is_declared, kind in zip(declared, self.kinds, strict=True)
         ]
-        found = [self._values(i, are_categories[i], rules) for i in range(len(self.names))]
+        identifiers = self._find_identifiers(declared, rules)
+        found = [
+            self._values(i, are_categories[i], rules, i in identifiers)
+            for i in range(len(self.names))
+        ]
         counts = [SeenColumn(weights, rows) for _, weights, rows in found]
         full = empty.table([values for values, _, _ in found])
-        encoder = TableEncoder(**{**rules.get_params(), "categorical_features": declared})
+        # Values of identifiers are one by now, and values that come once each are no rows.
+        known = {"categorical_features": declared, "identifiers": "keep"}
+        encoder = TableEncoder(**{**rules.get_params(), **known})
         encoder._fit_seen(full, counts)
         seen = replace(
             empty,
@@ -245,13 +252,31 @@ class ColumnQueries:
             categories=[i for i, is_category in enumerate(are_categories) if is_category],
             min_category_rows=rules.min_category_rows,
             category_tests=rules.category_tests,
+            identifiers=identifiers,
         )
         for i in range(len(self.names)):
             _divide(seen, i, encoder.tests_)
         return seen
 
+    def _find_identifiers(self, declared: Sequence[bool], rules: TableEncoder) -> list[int]:
+        """Return the columns whose values name single rows, by the rule of a fit in memory."""
+        check_identifiers(rules.identifiers)
+        if rules.identifiers == "keep" or rules.min_category_rows > 1:
+            return []
+        found = []
+        for i, name in enumerate(self.names):
+            if self.kinds[i] != "text" or declared[i]:
+                continue
+            values = self._counted(name)
+            facts = self._one(values.aggregate(n=values.count(), most=values.n.max()))
+            n_rows = int(self.facts["rows"]) - int(self.facts[f"absent{i}"])
+            if are_identifiers(int(facts["n"]), n_rows, int(facts["most"] or 0)):
+                found.append(i)
+                warn_of_identifier(name)
+        return found
+
     def _values(
-        self, index: int, is_category: bool, rules: TableEncoder
+        self, index: int, is_category: bool, rules: TableEncoder, is_identifier: bool
     ) -> tuple[NDArray[Any], NDArray[np.int64], NDArray[np.int64]]:
         """Return different values of a column in order, the missing one last; weights and rows."""
         name, kind = self.names[index], self.kinds[index]
@@ -260,7 +285,9 @@ class ColumnQueries:
             asked = asked.get(name, asked.get(index, "auto"))
         is_discrete = is_category or kind in ("flag", "ordered", "text")
         limit = AUTO_THRESHOLDS if asked == "auto" else asked
-        if is_discrete:
+        if is_identifier:
+            found = self._any_value(index)
+        elif is_discrete:
             found = self._most_frequent(name, rules.min_category_rows)
         elif kind == "number" and _are_numbers(asked):
             found = self._beside_points(name, sorted(float(point) for point in asked))
@@ -315,6 +342,13 @@ class ColumnQueries:
         answer = self.source.answer(query, f"reading the values of the column {name!r}")
         weights, rows = int_array(answer["w"]), int_array(answer["n"])
         return answer["v"].combine_chunks(), weights, rows
+
+    def _any_value(self, index: int) -> tuple[Any, NDArray[Any], NDArray[Any]]:
+        """Return one text that stands for all values of a column."""
+        import pyarrow
+
+        rows = np.array([int(self.facts["rows"]) - int(self.facts[f"absent{index}"])])
+        return pyarrow.array([""]), rows, rows
 
     def _most_frequent(self, name: str, least: int) -> tuple[Any, NDArray[Any], NDArray[Any]]:
         """Return the categories of a column, of the rare ones just some."""

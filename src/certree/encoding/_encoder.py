@@ -20,6 +20,7 @@ from certree.numbers._exact import scale_weights
 from ._asked import asked_cuts, declared_categories, is_index, warn_of_texts
 from ._choose import ColumnRules, column_tests, is_binary, multiway_test
 from ._encode import NoTimeLeftError, encode_tests
+from ._identifiers import check_identifiers, find_identifiers, warn_of_identifier
 from ._integers import check_integers
 from ._multiway import Multiway
 from ._ranks import MOST_TESTS, RankedColumns, count_ranks, rank_columns
@@ -83,8 +84,8 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         Columns to treat as categories without an order. ``"auto"``: strings and categorical types
         that are not ordered. ``"all"``: every column. A sequence of names, indices or one truth
         value per column: these, and those that hold text. A category column gives one test for each
-        of its categories. A column of text in which no value repeats gives a warning. So does a
-        column of text that is not named here if all its values are numbers.
+        of its categories. A column of text that is not named here gives a warning if all its
+        values are numbers.
     splits : {"binary", "multiway", "both"}, default="binary"
         What trees may ask of a category column: one category against all others, all categories
         at once (:class:`Multiway`, with missing values as one more category), or either. There
@@ -99,6 +100,13 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         categories, of which these two are one each, have single ones and give a warning.
         ``"drop-first"``, ``"drop-last"``: one category against all others, for all but the first
         or last one of each column, as one-hot encodings with a dropped category have it.
+    identifiers : {"drop", "keep"}, default="drop"
+        What becomes of columns of text or categories whose values name single rows, such as
+        numbers of patients. ``"drop"``: trees do not ask for these values, only whether one is
+        missing, and a warning names the column. ``"keep"``: they are categories like any others.
+        A column is such an identifier if at least 20 rows have a value, more than nine tenths of
+        the values are different, no value is that of ten rows or more, `categorical_features` does
+        not name it, and `min_category_rows` is 1.
 
     Attributes
     ----------
@@ -110,6 +118,8 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         end, and for ``splits="multiway"`` without those of single categories.
     multiway_columns_ : list of ndarray, or None
         For each candidate its output column, or columns, one per outcome; None if all are binary.
+    identifiers_ : tuple of str
+        The columns whose values have no tests since they name single rows.
     n_features_in_ : int
         Number of columns of the table.
     feature_names_in_ : ndarray of str
@@ -141,12 +151,14 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         splits: str = "binary",
         min_category_rows: int = 1,
         category_tests: str = "one",
+        identifiers: str = "drop",
     ) -> None:
         self.thresholds = thresholds
         self.categorical_features = categorical_features
         self.splits = splits
         self.min_category_rows = min_category_rows
         self.category_tests = category_tests
+        self.identifiers = identifiers
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> TableEncoder:
         """Choose the tests.
@@ -400,6 +412,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
                 "min_category_rows must be an integer of at least 1, got "
                 f"{self.min_category_rows!r}."
             )
+        check_identifiers(self.identifiers)
         if weights is not None and not weights.all():
             counts = weights > 0
             table, weights = table.select(counts), weights[counts]
@@ -417,7 +430,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
                 "and categorical types are categories, other columns if categorical_features "
                 "names them."
             )
-        warn_of_texts(table, declared)
+        identifiers = self._find_identifiers(table, declared)
         self._left_out, self._stopped_by, self._is_counted = {}, "", True
         if self._is_binary:
             boolean = table.kinds[0] == "flag"
@@ -434,6 +447,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
                 room,
                 min_category_rows=self.min_category_rows,
                 has_subsets=self.category_tests == "subsets",
+                without=identifiers,
             )
         )
         if cap is not None:
@@ -450,6 +464,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             rules = ColumnRules(
                 is_category=is_category,
                 is_multiway=is_multiway,
+                is_identifier=i in identifiers,
                 min_category_rows=self.min_category_rows,
                 category_tests=self.category_tests,
                 asked=asked[i],
@@ -469,7 +484,19 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             n_tests += len(found)
         self.tests_ = TestList(parts)
 
+    def _find_identifiers(self, table: Table, declared: Sequence[bool]) -> list[int]:
+        """Return the columns whose values have no tests, and warn of them and of other texts."""
+        found: list[int] = []
+        if self.identifiers == "drop" and self.min_category_rows == 1:
+            found = find_identifiers(table, declared)
+        self.identifiers_ = tuple(table.names[i] for i in found)
+        warn_of_texts(table, [d or i in found for i, d in enumerate(declared)])
+        for i in found:
+            warn_of_identifier(table.names[i], table.column(i))
+        return found
+
     tests_: TestList
+    identifiers_: tuple[str, ...]
     # By column, how many tests did not fit, and the status of the budget that left them out. The
     # defaults are for encoders without a budget.
     _left_out: Mapping[int, int] = MappingProxyType({})

@@ -42,6 +42,7 @@ def reduce(
     categorical_features: str | Sequence[Any] = "auto",
     min_category_rows: int = 1,
     category_tests: str = "one",
+    identifiers: str = "drop",
     target_kind: Literal["auto", "classes", "numbers"] = "auto",
     form: Literal["groups", "rows"] = "groups",
     max_groups: int = 20_000_000,
@@ -72,7 +73,7 @@ def reduce(
     costs : sequence of str, optional
         Columns with what each label costs a row, for :class:`CostSensitiveTreeClassifier`, or what
         each treatment brings it, for :class:`PolicyTree`.
-    thresholds, categorical_features, min_category_rows, category_tests
+    thresholds, categorical_features, min_category_rows, category_tests, identifiers
         As for :class:`TableEncoder`.
     target_kind : {"auto", "classes", "numbers"}, default="auto"
         "classes": rows with different targets are in different groups. "numbers": groups have sums
@@ -142,6 +143,7 @@ def reduce(
         categorical_features=categorical_features,
         min_category_rows=min_category_rows,
         category_tests=category_tests,
+        identifiers=identifiers,
     )
     seen = job.look_at_columns(rules)
     return job.group(seen, rules.get_params(), target_kind, form, max_groups)

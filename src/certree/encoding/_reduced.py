@@ -90,6 +90,8 @@ class SeenTable:
         By column its levels, and the name of its time zone.
     min_category_rows, category_tests
         As for :class:`TableEncoder`.
+    identifiers : list of int
+        The columns whose values have no tests since they name single rows.
     """
 
     names: list[str]
@@ -102,6 +104,7 @@ class SeenTable:
     zones: dict[int, str] = field(default_factory=dict)
     min_category_rows: int = 1
     category_tests: str = "one"
+    identifiers: list[int] = field(default_factory=list)
 
     def table(self, columns: Sequence[NDArray[Any]]) -> Table:
         """Return columns of such values as a table."""
@@ -120,7 +123,9 @@ class SeenTable:
         with warnings.catch_warnings():
             # Who reduced the table has been warned.
             warnings.simplefilter("ignore")
-            return encoder._fit_seen(self.table(self.values), seen)
+            encoder._fit_seen(self.table(self.values), seen)
+        encoder.identifiers_ = tuple(self.names[i] for i in self.identifiers)
+        return encoder
 
 
 @dataclass(frozen=True)
@@ -387,6 +392,7 @@ def _schema(reduced: Reduced) -> dict[str, Any]:
         ],
         "min_category_rows": seen.min_category_rows,
         "category_tests": seen.category_tests,
+        "identifiers": seen.identifiers,
         "asked": reduced.asked,
         "target": reduced.target_name,
         "classes": None if reduced.classes is None else _write(reduced.classes),
@@ -427,6 +433,7 @@ def _read(schema: Mapping[str, Any], found: Any) -> Reduced:
         by_column("zone"),
         schema["min_category_rows"],
         schema["category_tests"],
+        schema["identifiers"],
     )
     costs, sums, units = schema["costs"], schema["sums"], columns.get("weight")
     n_words = sum(name.startswith("word") for name in columns)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import sys
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from time import perf_counter
 from typing import Any
@@ -104,6 +104,7 @@ class Room:
         *,
         min_category_rows: int = 1,
         has_subsets: bool = False,
+        without: Collection[int] = (),
     ) -> Cap | None:
         """Return how many cut points or categories columns may have if not all of them fit.
 
@@ -123,6 +124,8 @@ class Room:
             Categories of fewer rows are one choice.
         has_subsets : bool
             Whether sets of categories are tests; these are all kept.
+        without : collection of int
+            Columns whose values have no tests.
         """
         # Counting the different numbers takes time, and is useless where all cut points fit.
         most_cuts = min(table.n_rows, max(map(_most_cuts, cuts)))
@@ -137,6 +140,10 @@ class Room:
         # To sort all numbers once more takes time, to keep them memory.
         is_kept = self.memory is None or 32 * table.n_rows * table.n_columns <= self.memory
         for i, is_category in enumerate(are_categories):
+            if i in without:
+                asked.append(0)
+                sides.append(1)
+                continue
             if later is not None and self._must_leave_out(perf_counter() - start, later()):
                 uncounted[i] = int(_has_values(table.column(i)))
                 asked.append(0)

@@ -112,6 +112,7 @@ def _searched(model: BaseOptimalTree, statement: Statement) -> dict[str, Any]:
         "n_rows": statement.n_rows,
         "n_tests": n_tests + n_left_out,
         "n_tests_searched": n_tests if n_left_out else None,
+        "identifiers": statement.encoder.identifiers_,
         "total_weight": exact(statement.total_weight),
         **statement.stated_weights(),
         "search": model.search,

@@ -114,6 +114,9 @@ class OptimalTreeClassifier(PredictsClasses, DepthByPosition, ClassParameters, S
         "subsets": tests may ask for any set of categories, such as ``city in {Bonn, Ulm}``, of
         columns with up to ten of them. "drop-first", "drop-last": trees do not ask for the first
         or last category of a column; see :class:`TableEncoder`.
+    identifiers : {"drop", "keep"}, default="drop"
+        Columns of text that have a different value in nearly every row are left out, with a
+        warning; "keep" searches them, too. See :class:`TableEncoder`.
     search : {"auto", "depth-first", "best-first"}, default="auto"
         How the search proceeds. The value found is the same.
     time_limit : float or None, default=60.0

@@ -109,7 +109,7 @@ class OptimalTreeClusterer(ClusterMixin, BaseTaskTree):
     complexity : float, default=0.0
         Penalty per split (or leaf), as a share of what a single cluster costs: a split must explain
         as much of the variance.
-    complexity_per, categorical_features, thresholds, min_category_rows, category_tests
+    complexity_per, categorical_features, thresholds, min_category_rows, category_tests, identifiers
         As for :class:`OptimalTreeClassifier`.
     search, time_limit, memory_limit
         As for :class:`OptimalTreeClassifier`.

@@ -98,7 +98,7 @@ class CostSensitiveTreeClassifier(ClassifierMixin, BaseTaskTree):
         Limits on the trees, as for :class:`OptimalTreeClassifier`.
     complexity : float, default=0.0
         Penalty per split (or leaf), in units of the mean cost of a row.
-    complexity_per, categorical_features, thresholds, min_category_rows, category_tests
+    complexity_per, categorical_features, thresholds, min_category_rows, category_tests, identifiers
         As for :class:`OptimalTreeClassifier`.
     search, time_limit, memory_limit
         As for :class:`OptimalTreeClassifier`.

@@ -221,6 +221,9 @@ class ChoosesSize(BudgetParameters, PredictsByTree):
             # One warning at the end speaks of all searches.
             warnings.simplefilter("ignore", OptimalityWarning)
             warnings.filterwarnings("ignore", ".*nothing to\\s+predict with")
+            if self.refit:
+                # The fit to all rows gives this one.
+                warnings.filterwarnings("ignore", ".*like an identifier")
             if jobs == 1:
                 found = [run(number) for number in numbers]
             elif shares_memory():

@@ -123,7 +123,7 @@ class FairTreeClassifier(PredictsClasses, ClassParameters, BaseOptimalTree):
         As for :class:`OptimalTreeClassifier`.
     class_weight : dict, "balanced" or None, default=None
         Weight of errors in each class. Rates do not depend on it.
-    categorical_features, thresholds, min_category_rows, category_tests
+    categorical_features, thresholds, min_category_rows, category_tests, identifiers
         As for :class:`OptimalTreeClassifier`.
     search, time_limit, memory_limit, gap, n_jobs, verbose
         As for :class:`OptimalTreeClassifier`.

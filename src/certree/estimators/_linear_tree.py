@@ -90,7 +90,7 @@ class LinearTreeRegressor(RegressorMixin, DepthByPosition, BaseTargetTree):
         line over one column needs six, and a model of p columns five and p.
     complexity : float, default=0.0
         Penalty per split (or leaf) in units of R2, from 0 to 1: a split must raise R2 by as much.
-    complexity_per, categorical_features, thresholds, min_category_rows, category_tests
+    complexity_per, categorical_features, thresholds, min_category_rows, category_tests, identifiers
         As for :class:`OptimalTreeClassifier`.
     search, time_limit, memory_limit
         As for :class:`OptimalTreeClassifier`.

@@ -9,6 +9,7 @@ from certree import metrics
 from certree.metrics import Metric
 
 from ._parameters import OneOf
+from ._suggestions import nearest_objective
 
 WITHOUT_LABELLING = (
     "it is not a function of one labelling of the leaves, so that totals of labels, which limits "
@@ -34,7 +35,13 @@ def check_objective(name: str, value: object) -> None:
         with suppress(ValueError):
             metrics.get(value)
             return
-    OneOf((*DIRECT, *(other for other in metrics.names() if other not in DIRECT)))(name, value)
+    supported = OneOf((*DIRECT, *(other for other in metrics.names() if other not in DIRECT)))
+    try:
+        supported(name, value)
+    except ValueError as error:
+        near = nearest_objective(str(value), metrics.names())
+        hint = "" if near is None else f" The nearest is {name}={near!r}."
+        raise ValueError(f"{error}{hint}") from None
 
 
 def read_metric(objective: Any) -> Metric | None:

@@ -151,7 +151,7 @@ def optimality_gap(
         What the cost of a tree is, as for :class:`OptimalTreeClassifier`.
     sample_weight : array-like of shape (n_rows,), optional
         Weights of the rows.
-    splits, categorical_features, thresholds, min_category_rows, category_tests
+    splits, categorical_features, thresholds, min_category_rows, category_tests, identifiers
         As for :class:`OptimalTreeClassifier`.
     search, time_limit, memory_limit, gap, n_jobs, verbose
         As for :class:`OptimalTreeClassifier`. The bounds are valid also when a budget ends the

@@ -52,7 +52,7 @@ def pareto_front(
         Weights of the rows.
     min_samples_leaf, class_weight
         As for :class:`OptimalTreeClassifier`.
-    categorical_features, thresholds, min_category_rows, category_tests
+    categorical_features, thresholds, min_category_rows, category_tests, identifiers
         As for :class:`OptimalTreeClassifier`.
     time_limit : float or None, default=60.0
         Seconds; None: no limit. A search stopped by a limit warns (:class:`OptimalityWarning`)

@@ -28,6 +28,7 @@ from ._explaining import explain
 from ._notebook import model_html
 from ._parameters import least_rows
 from ._sklearn_bases import BaseEstimator, ClassifierMixin
+from ._suggestions import advise
 from ._vocabulary import TableParameters, fitted, with_parameters
 
 if TYPE_CHECKING:
@@ -44,6 +45,28 @@ class ReadsTables(BaseEstimator):
     def __init_subclass__(cls, **parameters: Any) -> None:
         super().__init_subclass__(**parameters)
         register_estimator(cls)
+
+    def set_params(self, **params: Any) -> Self:
+        """Set parameters by name; ``part__name`` is a parameter of a part, such as an oracle.
+
+        Parameters
+        ----------
+        **params
+            Parameters of this estimator.
+
+        Returns
+        -------
+        estimator
+            This estimator.
+        """
+        known = self.get_params(deep=False)
+        for name in params:
+            own = name.partition("__")[0]
+            if own not in known:
+                raise ValueError(
+                    f"{type(self).__name__} has no parameter {own!r}; {advise(own, known)}"
+                )
+        return super().set_params(**params)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the fitted model to a file, which :func:`certree.load` reads.
@@ -123,6 +146,7 @@ class EncodesTables(TableParameters, ReadsTables):
             splits=self.splits,
             min_category_rows=self.min_category_rows,
             category_tests=self.category_tests,
+            identifiers=self.identifiers,
         ).set_output(transform="default")
         columns = encode_within(
             self.encoder_,
@@ -286,6 +310,16 @@ class PredictsByTree(ReadsTables):
         """
         return self._read(X, "decision_path")
 
+    def get_depth(self) -> int:
+        """Return the depth of the tree: the most tests on a path; 0 for a single leaf."""
+        self._check_tree()
+        return int(self.tree_.depth)
+
+    def get_n_leaves(self) -> int:
+        """Return the number of leaves of the tree."""
+        self._check_tree()
+        return int(self.tree_.n_leaves)
+
     def explain(self, X: Any, *, target: Any = None) -> Any:
         """Say why rows get their predictions, and what it would take to get another one.
 
@@ -395,6 +429,23 @@ class PredictsClasses(ClassifierMixin, PredictsByTree):
             For several outputs, a list with such an array for each.
         """
         return self._read(X, "predict_proba")
+
+    def predict_log_proba(self, X: Any) -> Any:
+        """Return the logarithms of what `predict_proba` returns; minus infinity for 0.
+
+        Parameters
+        ----------
+        X : table of shape (n_rows, n_features)
+            Raw rows, with the columns seen in `fit`.
+
+        Returns
+        -------
+        array of shape (n_rows, n_classes)
+            In the order of ``classes_``. For several outputs, a list with such an array for each.
+        """
+        shares = self.predict_proba(X)
+        with np.errstate(divide="ignore"):
+            return [*map(np.log, shares)] if isinstance(shares, list) else np.log(shares)
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Return the share of the rows whose prediction is right, in all outputs.

@@ -88,7 +88,7 @@ class OptimalTreeRegressor(RegressorMixin, DepthByPosition, LossParameters, Base
         What the squared error of each output counts, if y has several columns: positive numbers;
         "balanced": one over the variance of the output, so that R2 is the mean of the outputs' R2;
         None: 1 each.
-    complexity_per, categorical_features, thresholds, min_category_rows, category_tests
+    complexity_per, categorical_features, thresholds, min_category_rows, category_tests, identifiers
         As for :class:`OptimalTreeClassifier`.
     search, time_limit, memory_limit
         As for :class:`OptimalTreeClassifier`.

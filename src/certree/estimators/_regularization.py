@@ -48,7 +48,7 @@ def regularization_path(
         Weights of the rows.
     objective, min_samples_leaf, class_weight
         As for :class:`OptimalTreeClassifier`.
-    splits, categorical_features, thresholds, min_category_rows, category_tests
+    splits, categorical_features, thresholds, min_category_rows, category_tests, identifiers
         As for :class:`OptimalTreeClassifier`.
     time_limit : float or None, default=60.0
         Seconds; None: no limit. A search stopped by a limit warns (:class:`OptimalityWarning`)

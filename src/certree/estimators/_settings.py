@@ -11,6 +11,8 @@ from functools import wraps
 from inspect import Parameter, signature
 from typing import Any, Literal, TypedDict, TypeVar, cast
 
+from ._suggestions import advise
+
 F = TypeVar("F", bound=Callable[..., Any])
 
 
@@ -22,6 +24,7 @@ class TableSettings(TypedDict, total=False):
     thresholds: Literal["auto", "all"] | int | Mapping[Any, Any]
     min_category_rows: int
     category_tests: Literal["one", "subsets", "drop-first", "drop-last"]
+    identifiers: Literal["drop", "keep"]
     time_limit: float | None
     memory_limit: int | str | None
     n_jobs: int | None
@@ -86,14 +89,15 @@ def takes(settings: type, of: type) -> Callable[[F], F]:
         own = signature(function)
         plain = [one for one in own.parameters.values() if one.kind is not Parameter.VAR_KEYWORD]
         shown = [one for one in signature(of).parameters.values() if one.name in names]
-        known = {one.name for one in plain} | set(names)
+        known = dict.fromkeys([*(one.name for one in plain), *(one.name for one in shown)])
 
         @wraps(function)
         def checked(*args: Any, **given: Any) -> Any:
             unknown = [name for name in given if name not in known]
             if unknown:
                 raise TypeError(
-                    f"{function.__name__}() got an unexpected keyword argument {unknown[0]!r}."
+                    f"{function.__name__}() got an unexpected keyword argument {unknown[0]!r}; "
+                    f"{advise(unknown[0], known)}"
                 )
             return function(*args, **given)
 

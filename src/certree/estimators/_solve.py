@@ -171,7 +171,7 @@ def solve(
     test_costs : mapping, sequence or list of Measurement, optional
         Prices of tests, as for :class:`CostSensitiveTreeClassifier`; for tasks with costs per
         label only.
-    categorical_features, thresholds, min_category_rows, category_tests
+    categorical_features, thresholds, min_category_rows, category_tests, identifiers
         As for :class:`OptimalTreeClassifier`.
     search, time_limit, memory_limit, gap, n_jobs, verbose
         As for :class:`OptimalTreeClassifier`; `gap` is in units of ``certificate.cost``.

@@ -70,7 +70,7 @@ class SPOForest(DecisionMixin, EncodesTables):
         What splits make small.
     max_listed : int, default=1000
         As for :class:`SPOTree`.
-    categorical_features, thresholds, min_category_rows, category_tests
+    categorical_features, thresholds, min_category_rows, category_tests, identifiers
         As for :class:`OptimalTreeClassifier`.
     n_jobs : int or None, default=1
         Number of jobs of joblib that grow trees; its backends (such as Dask and Ray) apply. The

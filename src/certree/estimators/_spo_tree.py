@@ -93,7 +93,7 @@ class SPOTree(DecisionMixin, BaseTaskTree):
     max_listed : int, default=1000
         Oracles with at most so many decisions are turned into a list of these, which the search
         handles fastest; others are asked during the search. A given list is always used.
-    categorical_features, thresholds, min_category_rows, category_tests
+    categorical_features, thresholds, min_category_rows, category_tests, identifiers
         As for :class:`OptimalTreeClassifier`.
     search, time_limit, memory_limit, n_jobs, verbose
         As for :class:`OptimalTreeClassifier`. Searches that ask an oracle use one thread.

@@ -71,7 +71,7 @@ class SurvivalTree(DepthByPosition, BaseTargetTree):
         Limits on the trees, as for :class:`OptimalTreeClassifier`.
     complexity : float, default=0.0
         Penalty per split (or leaf), as a share of the loss of a tree without splits.
-    complexity_per, categorical_features, thresholds, min_category_rows, category_tests
+    complexity_per, categorical_features, thresholds, min_category_rows, category_tests, identifiers
         As for :class:`OptimalTreeClassifier`.
     search, time_limit, memory_limit
         As for :class:`OptimalTreeClassifier`.

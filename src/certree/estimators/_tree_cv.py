@@ -236,7 +236,7 @@ class OptimalTreeClassifierCV(PredictsClasses, ClassParameters, TableParameters,
         As for :class:`TreeCV`.
     objective, pos_label, class_weight, output_weights, min_samples_leaf
         As for :class:`OptimalTreeClassifier`.
-    splits, categorical_features, thresholds, min_category_rows, category_tests
+    splits, categorical_features, thresholds, min_category_rows, category_tests, identifiers
         As for :class:`OptimalTreeClassifier`.
     time_limit, memory_limit, n_jobs, verbose
         As for :class:`TreeCV`.
@@ -305,6 +305,8 @@ class OptimalTreeRegressorCV(RegressorMixin, LossParameters, TableParameters, _F
     criterion, quantile, output_weights
         As for :class:`OptimalTreeRegressor`.
     min_samples_leaf, categorical_features, thresholds, min_category_rows, category_tests
+        As for :class:`OptimalTreeRegressor`.
+    identifiers
         As for :class:`OptimalTreeRegressor`.
     time_limit, memory_limit, n_jobs, verbose
         As for :class:`TreeCV`.

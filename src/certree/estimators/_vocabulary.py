@@ -8,11 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
-from inspect import Parameter, signature
+from functools import wraps
+from inspect import Parameter, Signature, signature
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeVar
+
+from certree.encoding._identifiers import IDENTIFIERS
 
 from ._objective import check_objective
 from ._parameters import Check, Number, OneOf, RowsOrShare, WholeNumber, check_verbose
+from ._suggestions import advise
 
 if TYPE_CHECKING:
     from typing_extensions import dataclass_transform
@@ -67,10 +71,27 @@ def with_parameters(cls: C) -> C:
         return one.kind, _SHARED.index(one.name) if one.name in _SHARED else -1
 
     stated = signature(made.__init__)
-    made.__init__.__signature__ = stated.replace(
-        parameters=sorted(stated.parameters.values(), key=place)
-    )
+    shown = stated.replace(parameters=sorted(stated.parameters.values(), key=place))
+    made.__init__ = _with_advice(made.__init__, shown)
     return cls
+
+
+def _with_advice(plain: Callable[..., None], shown: Signature) -> Callable[..., None]:
+    """Return a constructor that says what to write in place of a name that is not known."""
+    known = [name for name in shown.parameters if name != "self"]
+
+    @wraps(plain)
+    def __init__(self: Any, *args: Any, **given: Any) -> None:
+        for name in given:
+            if name not in known:
+                raise TypeError(
+                    f"{type(self).__name__}() got an unexpected keyword argument {name!r}; "
+                    f"{advise(name, known)}"
+                )
+        plain(self, *args, **given)
+
+    __init__.__signature__ = shown  # type: ignore[attr-defined]
+    return __init__
 
 
 def check_parameters(estimator: Any) -> None:
@@ -157,6 +178,7 @@ class TableParameters:
     category_tests: Literal["one", "subsets", "drop-first", "drop-last"] = parameter(
         default="one", check=OneOf(("one", "subsets", "drop-first", "drop-last"))
     )
+    identifiers: Literal["drop", "keep"] = parameter(default="drop", check=OneOf(IDENTIFIERS))
 
 
 @with_parameters

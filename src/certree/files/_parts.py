@@ -134,6 +134,7 @@ _ENCODER: dict[str, Any] = {
     "feature_names_in_": np.ndarray,
     "_is_binary": bool,
     "_multiway": list,
+    "identifiers_": tuple,
     "_left_out": dict,
     "_stopped_by": str,
     "_is_counted": bool,

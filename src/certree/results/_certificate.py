@@ -119,6 +119,8 @@ class Certificate(Record):
         How many of the `n_tests` tests were searched, if the budget had no room for all; None: all
         of them. The lower bound always holds for all of them. Where there was no time to count the
         tests of some columns, `n_tests` is less than the number asked for.
+    identifiers : tuple of str
+        Columns whose values name single rows: trees were not asked for them.
     rounding : int or Fraction
         The sum over all rows of the change of their weight, times that of their class, by rounding;
         0 if weights are used exactly. The weighted errors of any tree differ by at most this from
@@ -168,6 +170,7 @@ class Certificate(Record):
     cuts: tuple[tuple[Exact, ...], ...] | None = None
     n_tests_searched: int | None = None
     rounding: Exact = 0
+    identifiers: tuple[str, ...] = ()
 
     @property
     def has_tree(self) -> bool:
@@ -313,6 +316,8 @@ class Certificate(Record):
             ("searched", f"trees with {searched}, over {self._tests_text()}"),
             ("data", rows),
         ]
+        if self.identifiers:
+            facts.append(("not asked", f"{', '.join(self.identifiers)}, like an identifier"))
         if self.positives is not None and self.negatives is not None:
             wrong = f"{show(self.fp or 0)} false positives, {show(self.fn or 0)} false negatives"
             totals = f"{show(self.positives)} positives and {show(self.negatives)} negatives"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
@@ -337,6 +337,7 @@ def with_candidates(audit: Audit, data: Data, encoder: Any, is_exact: bool, **mo
         parameters.get("splits", "binary"),
         parameters.get("min_category_rows", 1),
         parameters.get("category_tests", "one"),
+        parameters.get("identifiers", "drop"),
     )
     candidates = Candidates(data.table, wishes, data.weights, is_exact)
     may_lack = _may_lack(audit, len(tests))
@@ -345,9 +346,17 @@ def with_candidates(audit: Audit, data: Data, encoder: Any, is_exact: bool, **mo
         audit.differ(misnamed)
     for difference in candidates.differences(keys, may_lack=may_lack, **more):
         audit.differ(difference)
+    check_identifiers(audit, [data.table.name(i) for i in sorted(candidates.identifiers)])
     audit.done(f"{len(tests)} candidates, from the table and the parameters")
     n_asked = candidates.count() if may_lack else len(tests)
     return replace(data, tests=tests, candidates=candidates, keys=keys, n_asked=n_asked)
+
+
+def check_identifiers(audit: Audit, names: Iterable[str]) -> None:
+    """Compare which columns have no tests since their values name single rows."""
+    stated = getattr(audit.certificate, "identifiers", None)
+    if stated is not None:
+        audit.compare("columns like an identifier", stated, tuple(names))
 
 
 def _may_lack(audit: Audit, n_tests: int) -> bool:

@@ -127,6 +127,7 @@ class CandidateRules:
     splits: str = "binary"
     min_category_rows: int = 1
     category_tests: str = "one"
+    identifiers: str = "drop"
 
     def of_column(self, table: RawTable, feature: int) -> Any:
         """Return what is asked of a column: "auto", "all", a number, or a list of cut points."""
@@ -241,6 +242,16 @@ class Candidates:
         self.is_category = [
             d or c.kind == "category" for d, c in zip(declared, table.columns, strict=True)
         ]
+        self.identifiers = {
+            place
+            for place, column in enumerate(table.columns)
+            if wishes.identifiers == "drop"
+            and wishes.min_category_rows == 1
+            and column.kind == "category"
+            and not declared[place]
+            and _names_rows(self.seen[place])
+        }
+        """Columns whose values name single rows, so that they are no candidates."""
         self.asked = [wishes.of_column(table, i) for i in range(len(table.columns))]
         self.all_flags = table.is_matrix and all(
             not seen.has_missing and set(seen.values) <= {0, 1} and not isinstance(asked, list)
@@ -325,6 +336,8 @@ class Candidates:
             return "flag"
         if not seen.values:
             return "nothing"
+        if feature in self.identifiers:
+            return "identifier"
         if column.kind == "time":
             return "number"
         is_binary = column.kind == "flag" or (
@@ -511,6 +524,17 @@ class Candidates:
             if not (may_have_more or gaps <= set().union(*asked)):
                 return "cut points that are nearest to no quantile"
         return None
+
+
+def _names_rows(seen: _Seen) -> bool:
+    """Return whether the values of a column name single rows.
+
+    Of at least 20 rows with a value, more than nine tenths of the values are different, and none
+    is that of ten rows or more.
+    """
+    n_rows = sum(seen.n_rows)
+    is_many = n_rows >= 20 and len(seen.values) * 10 > n_rows * 9
+    return is_many and max(seen.n_rows) < 10
 
 
 def _are_texts(values: Sequence[Any]) -> bool:

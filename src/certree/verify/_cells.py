@@ -23,6 +23,7 @@ from ._audit import (
     GivenRows,
     PlainTree,
     Walk,
+    check_identifiers,
     check_labels,
     check_names,
     check_size,
@@ -114,7 +115,7 @@ def check_has_leaves(model: Any) -> None:
 
 
 def check_cells(
-    model: Any, cells: Sequence[Cell], names: Sequence[str], candidates: Any = None
+    model: Any, cells: Sequence[Cell], names: Sequence[str], encoder: Any = None
 ) -> Checked:
     """Check the certificate of a model by the cells of its rows.
 
@@ -126,8 +127,9 @@ def check_cells(
         All rows.
     names : sequence of str
         The columns of the table.
-    candidates : sequence of tests, optional
-        What the tree may ask, if that is known.
+    encoder : object, optional
+        What the tree may ask, its ``candidates_``, if that is known, and the columns like an
+        identifier.
 
     Raises
     ------
@@ -147,8 +149,9 @@ def check_cells(
     check_names(audit, names, walk.tree)
     audit.compare("number of rows", certificate.n_rows, sum(cell.n_rows for cell in cells))
     _check_limits(audit, walk, cells)
-    if candidates is not None:
-        _check_tests(audit, walk, candidates)
+    if encoder is not None:
+        _check_tests(audit, walk, encoder.candidates_)
+        check_identifiers(audit, encoder.identifiers_)
     data = Data(
         RawTable([Column(range(len(cells)), "number")], None, False),
         {place: exact(cell.weight) for place, cell in enumerate(cells)},

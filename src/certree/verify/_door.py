@@ -229,7 +229,7 @@ def _check_sums(model: Any, given: GivenRows) -> Checked:
                     "or pass the rows in place of the reduced table."
                 )
         cells, names = cells_of_reduced(model, given.X), list(given.X.feature_names)
-        return check_cells(model, cells, names, given.X.encoder.candidates_)
+        return check_cells(model, cells, names, given.X.encoder)
     columns = (given.y, given.sample_weight, given.costs, given.sensitive_features)
     names = list(getattr(model, "feature_names_in_", ()))
     return check_cells(model, cells_of_table(model, given.X, *columns), names)

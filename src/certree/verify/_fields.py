@@ -128,6 +128,7 @@ _CERTIFICATE: dict[str, Check] = {
     "pos_label": _is_anything,
     "cuts": _or_none(_each(_each(is_exact, 4))),
     "rounding": is_exact,
+    "identifiers": _each(_is_text),
 }
 
 _TASK: dict[str, Check] = {

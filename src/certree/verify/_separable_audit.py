@@ -38,6 +38,7 @@ def check_separable(solution: Any, given: GivenRows) -> Checked:
         "categorical_features": encoder.categorical_features,
         "min_category_rows": encoder.min_category_rows,
         "category_tests": encoder.category_tests,
+        "identifiers": encoder.identifiers,
     }
     audit = Audit(certificate, parameters)
     data = with_candidates(audit, read_rows(given.X, None), encoder, True)
