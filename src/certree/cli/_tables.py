@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from certree.encoding._named import NamedArray
+from certree.encoding._texts import as_array
 from certree.encoding._times import parse_time
 
 from ._files import FileTable
@@ -239,7 +240,7 @@ def _as_columns(given: Sequence[str], known: Sequence[str]) -> tuple[str, ...]:
 
 def _target(columns: Columns, names: tuple[str, ...], raw: FileTable) -> NDArray[Any]:
     """Return the target of each row; several have a column each."""
-    targets = [np.array(_complete(columns, name, raw).tolist()) for name in names]
+    targets = [as_array(_complete(columns, name, raw).tolist()) for name in names]
     if len(targets) == 1:
         return targets[0]
     if any(target.dtype.kind not in "if" for target in targets):
