@@ -21,6 +21,7 @@ from certree import (
     TreeCV,
     classification_summary,
     metrics,
+    reduce,
     report,
     solve,
     tasks,
@@ -146,3 +147,17 @@ def test_labels_of_tasks(pair: tuple[str, str]) -> None:
     X, y = np.array([[0], [1], [0], [1]], dtype=np.uint8), [*pair] * 2
     for task in (tasks.Misclassification(), tasks.gini(y)):
         assert solve(task, X, y, max_depth=1).tree.predict(X).tolist() == y
+
+
+@pytest.mark.parametrize("pair", TEXTS[:3], ids=range(3))
+def test_reduced_tables(pair: tuple[str, str]) -> None:
+    pytest.importorskip("ibis")
+    pandas = pytest.importorskip("pandas")
+    rows = {"name": [*pair, "other"] * 4, "y": [*pair, pair[0]] * 4, "group": [*pair] * 6}
+    frame = pandas.DataFrame(rows)
+    reduced = reduce(frame, target="y", sensitive="group")
+    model = FairTreeClassifier(max_depth=2, tolerance=1).fit_reduced(reduced)
+    assert model.predict(frame[["name"]]).tolist() == rows["y"]
+    assert sorted(model.group_rates_["selection_rate"]) == sorted(pair)
+    verify(model, reduced)
+    verify(model, frame[["name"]], rows["y"], sensitive_features=frame["group"])
