@@ -5,15 +5,16 @@ from __future__ import annotations
 import json
 from dataclasses import asdict, fields
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
+from certree.encoding import Flag, Test, TimeThreshold
 from certree.files import check_place, load, model_to_json, write_whole
 
 from ._problems import UsageProblem
-from ._tables import Layout
+from ._tables import ColumnType, Layout
 
 _KEY = "table"
-_TYPES = ("number", "whole", "flag", "date", "text")
+_TYPES = get_args(ColumnType)
 
 
 def save_model(model: Any, layout: Layout, path: str) -> None:
@@ -75,10 +76,19 @@ def _plain(value: Any) -> Any:
 
 
 def _types_of(model: Any) -> dict[str, Any]:
-    """Return the columns that hold texts, as far as the tests show it."""
+    """Return the types of columns, as far as the tests show them."""
     names = feature_names(model)
-    tests = model.encoder_.candidates_
-    return {names[test.feature]: "text" for test in tests if test.is_text}
+    found = ((names[test.feature], _type_of(test)) for test in model.encoder_.candidates_)
+    return {name: kind for name, kind in found if kind is not None}
+
+
+def _type_of(test: Test) -> ColumnType | None:
+    if isinstance(test, TimeThreshold):
+        return "duration" if test.form == "duration" else "date"
+    # Truth values may be written as true and false, or as 1 and 0.
+    if test.is_text is None or isinstance(test, Flag):
+        return None
+    return "text" if test.is_text else "number"
 
 
 def feature_names(model: Any) -> list[str]:

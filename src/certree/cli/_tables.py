@@ -3,7 +3,8 @@
 A column of a CSV file is numbers if every value is one, flags if all are true or false, dates if
 all are dates or times of ISO 8601, and text otherwise. Targets and groups are no dates. Numbers
 with leading zeros are codes, and so text. What a column was in training it is in prediction, too: a
-model file keeps the types.
+model file keeps the types, also those of Parquet files. The decimal sign of a CSV file is found in
+its columns (:mod:`certree.cli._decimals`).
 """
 
 from __future__ import annotations
@@ -12,26 +13,30 @@ import datetime
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from certree.encoding._named import NamedArray
+from certree.encoding._texts import as_array
 from certree.encoding._times import parse_time
 
+from ._decimals import NUMBER, decimal_sign
 from ._files import FileTable
 from ._problems import UsageProblem, listed, no_column
 
-ColumnType = Literal["number", "whole", "flag", "date", "text"]
+ColumnType = Literal["number", "whole", "flag", "date", "duration", "text"]
 
 MISSING = ("", "NA", "N/A", "NaN", "nan", "NULL", "null")
 """What stands for a missing value in CSV files."""
 
-_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 _WHOLE = re.compile(r"[+-]?\d+")
 _CODE = re.compile(r"[+-]?0\d+")
 _FLAGS = {"true": True, "false": False}
+
+# As pandas writes durations: 3 days 04:30:05.5
+_DAYS = re.compile(r"(-?\d{1,6}) days?(?: \+?(\d\d):(\d\d):(\d\d(?:\.\d{1,9})?))?", re.ASCII)
 
 
 @dataclass(frozen=True)
@@ -50,8 +55,8 @@ class Layout:
         Columns of the groups that a fair tree compares.
     missing : tuple of str
         What stands for a missing value, beside the usual texts.
-    decimal : str
-        The decimal sign.
+    decimal : str or None
+        The decimal sign; None: the one that the columns show.
     types : dict of str to ColumnType
         The types of columns that are known already.
     """
@@ -61,7 +66,7 @@ class Layout:
     drop: tuple[str, ...] = ()
     groups: tuple[str, ...] = ()
     missing: tuple[str, ...] = ()
-    decimal: str = "."
+    decimal: str | None = None
     types: dict[str, ColumnType] = field(default_factory=dict)
 
 
@@ -94,6 +99,7 @@ class Columns:
         self._places = {name: place for place, name in enumerate(raw.names)}
         self._missing = frozenset((*MISSING, *layout.missing))
         self._layout = layout
+        self._decimal = layout.decimal or decimal_sign(raw, self._missing, layout)
         self.types: dict[str, ColumnType] = {}
 
     def read(self, name: str, *, as_text: bool = False) -> NDArray[Any]:
@@ -105,10 +111,14 @@ class Columns:
             raise no_column(name, self._raw.names, self._raw.where)
         values = self._raw.columns[self._places[name]]
         wanted = self._layout.types.get(name)
+        cells = values.tolist()
         if self._raw.lines is None:
-            column, self.types[name] = _as_they_are(values, wanted), wanted or _type_of(values)
-            return column
-        cells = [None if value in self._missing else value for value in values.tolist()]
+            found = _type_of(cells)
+            is_text = wanted == "text" or (as_text and found == "date")
+            if is_text or found != "text" or wanted is None:
+                self.types[name] = "text" if is_text else wanted or found
+                return _as_texts(values) if is_text else values
+        cells = [None if cell in self._missing else cell for cell in cells]
         guessed = wanted or self._guess(cells)
         self.types[name] = "text" if as_text and guessed == "date" else guessed
         column = np.empty(len(cells), dtype=object)
@@ -125,17 +135,17 @@ class Columns:
             return "text" if present else "number"
         if all(_WHOLE.fullmatch(cell) for cell in numbers):
             return "whole"
-        if all(_NUMBER.fullmatch(cell) for cell in numbers):
+        if all(NUMBER.fullmatch(cell) for cell in numbers):
             return "number"
         return "flag" if all(cell.lower() in _FLAGS for cell in present) else "text"
 
     def _point(self, cell: str) -> str:
-        return cell if self._layout.decimal == "." else cell.replace(self._layout.decimal, ".")
+        return cell if self._decimal == "." else cell.replace(self._decimal, ".")
 
     def _converter(self, name: str, kind: ColumnType) -> Any:
         def number(cell: str, row: int) -> float:
             text = self._point(cell)
-            if _NUMBER.fullmatch(text) is None:
+            if NUMBER.fullmatch(text) is None:
                 raise self._wrong(name, cell, row, "a number")
             return int(text) if _WHOLE.fullmatch(text) else float(text)
 
@@ -149,11 +159,17 @@ class Columns:
                 raise self._wrong(name, cell, row, "a date such as 2024-03-01")
             return _date(cell)
 
+        def duration(cell: str, row: int) -> datetime.timedelta:
+            found = _duration(cell)
+            if found is None:
+                raise self._wrong(name, cell, row, "a duration such as P1DT12H")
+            return found
+
         def text(cell: str, row: int) -> str:
             return cell
 
-        convert = {"number": number, "whole": number, "flag": flag, "date": date, "text": text}
-        return convert[kind]
+        convert: dict[ColumnType, Any] = {"number": number, "whole": number, "flag": flag}
+        return (convert | {"date": date, "duration": duration, "text": text})[kind]
 
     def _wrong(self, name: str, cell: str, row: int, wanted: str) -> UsageProblem:
         return UsageProblem(
@@ -181,9 +197,21 @@ def _date(cell: str) -> datetime.datetime:
     return (datetime.datetime(1970, 1, 1, tzinfo=datetime.timezone.utc) + since).astimezone(zone)
 
 
+def _duration(cell: str) -> datetime.timedelta | None:
+    if found := _DAYS.fullmatch(cell):
+        days, hours, minutes, seconds = found.groups(default="0")
+        clock = {"hours": int(hours), "minutes": int(minutes), "seconds": float(seconds)}
+        return datetime.timedelta(days=int(days), **clock)
+    try:
+        form, length, _ = parse_time(cell)
+    except ValueError:
+        return None
+    return datetime.timedelta(microseconds=length // 1000) if form == "duration" else None
+
+
 def is_number(value: object) -> bool:
     """Whether a text reads as a number; a missing value may be one."""
-    return value is None or (isinstance(value, str) and bool(_NUMBER.fullmatch(value)))
+    return value is None or (isinstance(value, str) and bool(NUMBER.fullmatch(value)))
 
 
 def read_data(
@@ -239,7 +267,7 @@ def _as_columns(given: Sequence[str], known: Sequence[str]) -> tuple[str, ...]:
 
 def _target(columns: Columns, names: tuple[str, ...], raw: FileTable) -> NDArray[Any]:
     """Return the target of each row; several have a column each."""
-    targets = [np.array(_complete(columns, name, raw).tolist()) for name in names]
+    targets = [as_array(_complete(columns, name, raw).tolist()) for name in names]
     if len(targets) == 1:
         return targets[0]
     if any(target.dtype.kind not in "if" for target in targets):
@@ -271,19 +299,20 @@ def _weights(columns: Columns, name: str, raw: FileTable) -> NDArray[np.float64]
     return np.array(column.tolist())
 
 
-def _as_they_are(values: NDArray[Any], wanted: ColumnType | None) -> NDArray[Any]:
-    """Return values of a typed file; a column that was text in training is text."""
-    if wanted != "text":
-        return values
+def _as_texts(values: NDArray[Any]) -> NDArray[Any]:
     column = np.empty(len(values), dtype=object)
     column[:] = [None if value is None else str(value) for value in values.tolist()]
     return column
 
 
-def _type_of(values: NDArray[Any]) -> ColumnType:
-    kinds = {type(value) for value in values.tolist()} - {type(None)}
+def _type_of(values: list[Any]) -> ColumnType:
+    """Return the type of a column of a typed file."""
+    kinds = {type(value) for value in values} - {type(None)}
     if kinds == {bool}:
         return "flag"
     if kinds and all(issubclass(kind, int) for kind in kinds):
         return "whole"
-    return "text" if str in kinds else "number"
+    for kind, name in ((datetime.date, "date"), (datetime.timedelta, "duration"), (str, "text")):
+        if kinds and all(issubclass(one, kind) for one in kinds):
+            return cast(ColumnType, name)
+    return "number"

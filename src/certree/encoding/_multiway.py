@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ._tests import Test, _plain_value, format_value, is_missing, register_kind
+from ._texts import equals
 
 __all__ = ["Multiway"]
 
@@ -107,8 +108,8 @@ class Multiway(Test):
             for value in group:
                 # As a float: NumPy cannot compare truth values with integers beyond 64 bits.
                 known = value if value is None or isinstance(value, str) else float(value)
-                where = is_missing(column) if known is None else column == known
-                result[np.asarray(where, dtype=np.bool_)] = number
+                where = is_missing(column) if known is None else equals(column, known)
+                result[where] = number
         return result
 
     def holds(self, column: NDArray[Any]) -> NDArray[np.bool_]:

@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ._texts import as_array
+
 __all__ = ["NamedArray"]
 
 
@@ -83,7 +85,7 @@ def read_outputs(y: Any, n_rows: int) -> NDArray[Any] | None:
     names = None
     if hasattr(y, "columns") and not isinstance(y, np.ndarray):
         names = list(y.columns)
-        columns = [np.asarray(y[name]) for name in names] if len(set(names)) == len(names) else []
+        columns = [as_array(y[name]) for name in names] if len(set(names)) == len(names) else []
         values = side_by_side(columns) if len(columns) > 1 else np.asarray(y)
     elif isinstance(y, np.ndarray):
         names, values = getattr(y, "columns", None), np.asarray(y)
@@ -91,7 +93,7 @@ def read_outputs(y: Any, n_rows: int) -> NDArray[Any] | None:
         if len({np.size(line) for line in y}) > 1:
             raise ValueError("y has rows of different lengths; give as many targets for each row.")
         lines = [list(line) for line in y]
-        values = side_by_side([np.asarray(column) for column in zip(*lines, strict=True)])
+        values = side_by_side([as_array(column) for column in zip(*lines, strict=True)])
     else:
         return None
     if values.ndim == 1 or (values.ndim == 2 and values.shape[1] == 1):

@@ -20,6 +20,7 @@ from ._columns import MOST_CATEGORIES, MOST_SUM, ColumnQueries, Roles, int_array
 from ._encoder import TableEncoder
 from ._reduced import Coded, CostSums, Reduced, SeenTable, Words, pack
 from ._sources import Source, open_table
+from ._texts import as_array
 
 __all__ = ["reduce"]
 
@@ -360,7 +361,7 @@ class _Reduction(ColumnQueries):
         plain = values.to_pylist()
         if self.schema[name].is_integer():
             plain = [int(value) for value in plain]
-        return np.array(sorted(plain))
+        return as_array(sorted(plain))
 
     def _sums(self, has_no_classes: bool) -> _Summed:
         """Return which numbers are added up, as integers of which quantum."""

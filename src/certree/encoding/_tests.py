@@ -20,6 +20,8 @@ from typing import Any, ClassVar, TypeVar, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from ._texts import equals
+
 __all__ = [
     "Category",
     "Flag",
@@ -343,7 +345,7 @@ class Category(SidedTest):
         if self.is_text and column.dtype != object:
             return np.zeros(len(column), dtype=np.bool_)
         if isinstance(self.value, str):
-            return _truth(column == self.value)
+            return equals(column, self.value)
         # As a float: NumPy cannot compare truth values with integers beyond 64 bits.
         return _truth(column == float(self.value))
 

@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from certree.encoding import Reduced
 from certree.encoding._classes import check_labels
 from certree.encoding._reduced import CostSums
+from certree.encoding._texts import as_array, equals
 from certree.numbers._exact import check_weights, read_fraction
 from certree.numbers._fixed_point import check_numbers
 from certree.results._answer import Answer
@@ -213,7 +214,7 @@ class CostSensitiveTreeClassifier(ClassifierMixin, BaseTaskTree):
 
     def _keep(self, statement: TaskStatement, answer: Answer, *kind: Any, **more: Any) -> None:
         super()._keep(statement, answer, *kind, **more)
-        self.classes_ = np.array(statement.problem.classes())
+        self.classes_ = as_array(statement.problem.classes())
         self.n_classes_ = len(self.classes_)
 
     def _prepare(self, X: Any, y: Any, params: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
@@ -227,7 +228,7 @@ class CostSensitiveTreeClassifier(ClassifierMixin, BaseTaskTree):
         self, X: Any, y: Any, sample_weight: Any = None, **more: Any
     ) -> Statement | None:
         statement = super()._state_path(X, y, sample_weight, **more)
-        self.classes_ = np.asarray(self.classes)
+        self.classes_ = as_array(self.classes)
         return statement
 
     def _task(
@@ -265,7 +266,7 @@ class CostSensitiveTreeClassifier(ClassifierMixin, BaseTaskTree):
         weights = None if sample_weight is None else np.asarray(sample_weight)
         if weights is not None and weights.shape == labels.shape and weights.any():
             counted = labels[weights != 0]
-        classes = np.unique(counted) if self.classes is None else np.asarray(self.classes)
+        classes = np.unique(counted) if self.classes is None else as_array(self.classes)
         position = {label: k for k, label in enumerate(classes.tolist())}
         codes = np.array([position.get(label, 0) for label in labels.tolist()], dtype=np.intp)
         if self.classes is not None:
@@ -415,7 +416,7 @@ class CostSensitiveTreeClassifier(ClassifierMixin, BaseTaskTree):
         weights = np.ones(len(labels))
         if sample_weight is not None:
             weights = check_weights(sample_weight, len(labels))
-        shares = [float(weights[labels == label].sum()) for label in np.unique(labels)]
+        shares = [float(weights[equals(labels, label)].sum()) for label in np.unique(labels)]
         measurements = self._prices()
         every_test = 0.0 if measurements is None else float(measurements.price.sum())
         dearest = self._cost_table(y, len(labels), costs).max()

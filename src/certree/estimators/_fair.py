@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from certree.encoding import Reduced
 from certree.encoding._classes import check_labels
+from certree.encoding._texts import as_array
 from certree.exceptions import OptimalityWarning, warn
 from certree.numbers._exact import parse_complexity
 from certree.results._certificate import Exact, show
@@ -343,7 +344,7 @@ class FairTreeClassifier(PredictsClasses, ClassParameters, BaseOptimalTree):
         place = {label: k for k, label in enumerate(self.tree_.classes.tolist())}
         true, said = (
             np.array([place[label] for label in labels.tolist()])
-            for labels in (np.asarray(y), self.tree_.predict(X))
+            for labels in (as_array(y), self.tree_.predict(X))
         )
         units = np.average(prices.units[true, said], weights=weights)
         return -float(units) * float(prices.unit)

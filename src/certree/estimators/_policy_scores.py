@@ -29,6 +29,7 @@ from sklearn.utils import _safe_indexing
 
 from certree.encoding import TableEncoder
 from certree.encoding._classes import check_labels, encode_labels
+from certree.encoding._texts import as_array
 from certree.engine._budget import current
 from certree.exceptions import OptimalityWarning, warn
 from certree.numbers._fixed_point import check_numbers, first_place
@@ -137,7 +138,7 @@ def read_history(
     seen, codes = encode_labels(labels)
     if treatments is None:
         return History(seen, codes, values)
-    wanted = np.asarray(treatments)
+    wanted = as_array(treatments)
     positions = {label: k for k, label in enumerate(wanted.tolist())}
     for label in seen.tolist():
         if label not in positions:

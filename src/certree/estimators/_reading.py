@@ -17,6 +17,7 @@ from sklearn.utils.validation import _num_samples, check_is_fitted
 from certree.encoding import RankedColumns, Reduced, TableEncoder, compare_columns, read_table
 from certree.encoding._encoder import PrefersRanks
 from certree.encoding._named import read_outputs
+from certree.encoding._texts import as_array
 from certree.engine._ordered import Columns
 from certree.files import model_to_json, register_estimator, write_whole
 from certree.results._path import RegularizationPath
@@ -461,7 +462,7 @@ class PredictsClasses(ClassifierMixin, PredictsByTree):
         """
         predicted = self.predict(X)
         if predicted.ndim == 1:
-            return float(super().score(X, y, sample_weight))
+            return float(super().score(X, as_array(y), sample_weight))
         given = read_outputs(y, len(predicted))
         if given is None or given.shape != predicted.shape:
             raise ValueError(

@@ -11,6 +11,7 @@ from sklearn.metrics import accuracy_score, balanced_accuracy_score, get_scorer
 
 from certree import metrics
 from certree.encoding._classes import encode_labels
+from certree.encoding._texts import as_array
 from certree.metrics import Metric
 from certree.numbers._error_weights import class_fractions
 from certree.numbers._weights import relative_weights
@@ -99,7 +100,7 @@ def metric_score(model: Any, objective: Any, X: Any, y: Any, weights: Any = None
     if is_direct(objective):
         plain = objective.lower() == "accuracy"
         score = accuracy_score if plain else balanced_accuracy_score
-        return float(score(y, tree.predict(X), sample_weight=weights))
+        return float(score(as_array(y), tree.predict(X), sample_weight=weights))
     metric = metrics.get(objective)
     classes = tree.classes.tolist()
     positive = find_positive(classes, model.pos_label, metric.name)

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import _num_samples
 
 from certree.encoding import TableEncoder
+from certree.encoding._texts import as_array
 from certree.exceptions import OptimalityWarning, warn
 from certree.numbers._exact import read_fraction
 from certree.proofs._batch_search import BatchProgramme, LimitedBatch
@@ -283,5 +284,5 @@ def _tree(
     leaves = nodes.route(columns)
     cells = np.zeros((len(nodes), len(task.labels)), dtype=np.int64)
     np.add.at(cells, (leaves, nodes.label[leaves]), 1)
-    payload = Labels(nodes.label, nodes.sums(cells), np.array(task.labels))
+    payload = Labels(nodes.label, nodes.sums(cells), as_array(task.labels))
     return tree_over(model.encoder_, nodes, payload=payload, n_columns=columns.shape[1])

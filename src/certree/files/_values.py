@@ -34,6 +34,9 @@ from certree.tree._plain import plain_float, read, read_float, read_whole, shown
 
 C = TypeVar("C", bound=type)
 
+# Of an array without lines, such as the inequalities of a program that has none.
+_MOST_COLUMNS = 10**6
+
 
 class Form(NamedTuple):
     """How the values of a class are written, and read from JSON at a place in a file."""
@@ -310,6 +313,9 @@ class _Array:
         values = read_list(parts["values"], where)
         if len(shape) > 4 or math.prod(shape) != len(values):
             raise ValueError(f"{where} has {len(values)} values, which its shape contradicts.")
+        if not values and (shape[0] or max(shape) > _MOST_COLUMNS):
+            # Nothing in the file would answer for the number of lines.
+            raise ValueError(f"{where} has no values, so its shape cannot be {shape}.")
         if parts["dtype"] == "|O":
             flat = np.empty(len(values), dtype=object)
             for place, item in enumerate(values):

@@ -6,6 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from certree.encoding._texts import as_array, equals
+
 
 def confusion(
     name: str, y_true: Any, y_pred: Any, pos_label: Any = None, sample_weight: Any = None
@@ -23,7 +25,7 @@ def confusion(
     sample_weight : array-like of shape (n_rows,), optional
         Weights of the rows.
     """
-    truth, predicted = np.asarray(y_true), np.asarray(y_pred)
+    truth, predicted = as_array(y_true), as_array(y_pred)
     if truth.ndim != 1 or truth.shape != predicted.shape:
         raise ValueError(
             f"{name}: y_true and y_pred must be of one dimension and equally long, got shapes "
@@ -32,7 +34,7 @@ def confusion(
     if not len(truth):
         raise ValueError(f"{name}: there are no rows.")
     positive = positive_class(name, np.union1d(truth, predicted), pos_label)
-    is_positive, says_positive = truth == positive, predicted == positive
+    is_positive, says_positive = equals(truth, positive), equals(predicted, positive)
     masks = (~is_positive & says_positive, is_positive & ~says_positive, is_positive, ~is_positive)
     if sample_weight is None:
         return tuple(int(np.count_nonzero(mask)) for mask in masks)
@@ -58,7 +60,7 @@ def positive_class(name: str, classes: Any, pos_label: Any = None) -> Any:
         The positive class; by default the greater of the two, and 1 or True where there is only
         one class.
     """
-    labels = np.asarray(classes).tolist()
+    labels = as_array(classes).tolist()
     if len(labels) > 2:
         raise ValueError(
             f"{name} is a metric of two classes, got {len(labels)}: {labels[:10]}. Merge classes, "

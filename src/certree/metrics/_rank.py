@@ -6,6 +6,8 @@ from typing import Any, ClassVar, NoReturn
 
 import numpy as np
 
+from certree.encoding._texts import as_array, equals
+
 from ._binary_labels import positive_class
 from ._metric import Metric, read_parameter
 from ._numbers import Exact
@@ -63,9 +65,10 @@ class PartialAUC(Metric):
         """
         from sklearn.metrics import roc_curve
 
-        positive = positive_class(self.name, np.unique(np.asarray(y_true)), pos_label)
+        labels = as_array(y_true)
+        positive = positive_class(self.name, np.unique(labels), pos_label)
         fpr, tpr, _ = roc_curve(
-            y_true, y_pred, pos_label=positive, sample_weight=sample_weight, drop_intermediate=False
+            equals(labels, positive), y_pred, sample_weight=sample_weight, drop_intermediate=False
         )
         end = float(self.max_fpr)
         kept = fpr <= end

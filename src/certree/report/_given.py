@@ -14,6 +14,7 @@ from certree.encoding import Table, format_value, read_table
 from certree.encoding._censored import read_censored
 from certree.encoding._classes import check_labels, encode_labels
 from certree.encoding._tests import is_missing
+from certree.encoding._texts import as_array
 from certree.estimators import PolicyTree
 from certree.tree import (
     ChosenDecisions,
@@ -141,7 +142,7 @@ def _read_target(y: Any, n_rows: int, kind: str, names: tuple[str, str]) -> NDAr
     called, target = names
     if kind == "risks":
         return read_censored(y, n_rows, "report")
-    array = np.asarray(y)
+    array = as_array(y)
     if array.ndim == 2 and array.shape[1] == 1:
         array = array[:, 0]
     wanted = {"decisions": (1, 2), "treatments": (1, 2), "outputs": (2,)}.get(kind, (1,))

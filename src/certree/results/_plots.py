@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from certree import metrics
+from certree.encoding._texts import as_array, equals
 
 from ._charts import path_measure
 
@@ -308,14 +309,14 @@ def plot_roc(
     if pos_label not in classes:
         raise ValueError(f"pos_label={pos_label!r} is not among the classes {classes}.")
     scores = model.predict_proba(X)[:, classes.index(pos_label)]
-    fpr, tpr, _ = roc_curve(y, scores, pos_label=pos_label, sample_weight=sample_weight)
+    truth, says = equals(as_array(y), pos_label), equals(model.predict(X), pos_label)
+    fpr, tpr, _ = roc_curve(truth, scores, sample_weight=sample_weight)
     area = metrics.AUC().score(y, scores, pos_label=pos_label, sample_weight=sample_weight)
     is_new = ax is None
     ax = new_axes(ax, "sklearn.metrics.roc_curve")
     if is_new:
         ax.plot([0, 1], [0, 1], color=_FAINT, linewidth=1.0, zorder=1)
     (line,) = ax.plot(fpr, tpr, marker="o", markersize=3, label=f"AUC {area:.4f}", zorder=2)
-    truth, says = np.asarray(y) == pos_label, np.asarray(model.predict(X)) == pos_label
     weights = np.ones(len(truth)) if sample_weight is None else np.asarray(sample_weight)
     x = np.sum(weights[says & ~truth]) / np.sum(weights[~truth])
     ax.plot(

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from certree import metrics
+from certree.encoding._texts import as_array
 from certree.metrics._binary_labels import confusion, positive_class
 
 _COUNTS = ("tp", "fp", "fn", "tn")
@@ -117,7 +118,7 @@ def classification_summary(
                 "Give either a model, a table and labels, or true and predicted labels; got "
                 f"{type(model_or_y_true).__name__}, which has no predict, and y."
             )
-        truth, predicted = np.asarray(model_or_y_true), np.asarray(X_or_y_pred)
+        truth, predicted = as_array(model_or_y_true), as_array(X_or_y_pred)
     else:
         model = model_or_y_true
         if y is None:
@@ -125,7 +126,7 @@ def classification_summary(
                 "The true labels are missing: classification_summary(model, X, y), or "
                 "classification_summary(y_true, y_pred)."
             )
-        truth, predicted = np.asarray(y), np.asarray(predict(X_or_y_pred))
+        truth, predicted = as_array(y), as_array(predict(X_or_y_pred))
         pos_label = _positive_of(model) if pos_label is None else pos_label
         scores = _scores(model, X_or_y_pred, pos_label)
     return _summarise(truth, predicted, scores, pos_label, sample_weight)

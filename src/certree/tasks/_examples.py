@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from certree.encoding._classes import check_labels, encode_labels
+from certree.encoding._texts import as_array
 from certree.numbers._exact import read_fraction
 from certree.numbers._fixed_point import check_numbers
 
@@ -384,7 +385,7 @@ def _rate_noise(
 
 def _one_hot(y: Any) -> tuple[NDArray[Any], NDArray[np.int64]]:
     """Return the classes, and one column for each with ones in its rows."""
-    labels = np.asarray(y)
+    labels = as_array(y)
     classes, codes = encode_labels(check_labels(labels, len(labels), "The task"))
     return classes, np.eye(len(classes), dtype=np.int64)[codes]
 

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from certree.encoding._classes import check_labels, encode_labels
 from certree.encoding._reduced import CostSums
+from certree.encoding._texts import as_array
 from certree.engine._row_types import RowTypes
 from certree.numbers._exact import read_fraction
 from certree.numbers._fixed_point import (
@@ -269,7 +270,7 @@ class OrdinalError(_LabelTask):
 
     def table(self, y: Any, n_rows: int) -> tuple[NDArray[Any], NDArray[np.float64], Any]:
         labels = check_labels(y, n_rows, type(self).__name__)
-        order = encode_labels(labels)[0] if self.order is None else np.asarray(self.order)
+        order = encode_labels(labels)[0] if self.order is None else as_array(self.order)
         if order.ndim != 1 or not 0 < len(order) == len(set(order.tolist())):
             raise ValueError(
                 "order must list the classes from first to last, each of them once, got "
@@ -414,7 +415,7 @@ def read_labels(labels: Any, n_columns: int, what: str, named: str = "labels") -
         raise ValueError(f"{what} must have at least one column, got none.")
     if labels is None:
         return np.arange(n_columns)
-    given = np.asarray(labels)
+    given = as_array(labels)
     if given.shape != (n_columns,):
         raise ValueError(
             f"{what} has {n_columns} columns, so {named} must name as many; got {given.tolist()}."

@@ -22,6 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from certree.encoding import RankedColumns
+from certree.encoding._texts import as_array
 from certree.numbers._exact import read_fraction
 
 MOST_GROUPS = 16
@@ -288,7 +289,7 @@ def _as_objects(given: Any) -> NDArray[Any]:
 
 def _read_values(column: Any, what: str) -> NDArray[Any]:
     """Return texts, truth values or numbers without gaps."""
-    values = np.asarray(column)
+    values = as_array(column)
     if values.dtype.kind == "O":
         values = _read_objects(values, what)
     if values.dtype.kind == "f":
@@ -297,7 +298,7 @@ def _read_values(column: Any, what: str) -> NDArray[Any]:
             raise _missing(int(np.argmax(bad)), what)
         if len(values) and (values == np.floor(values)).all() and np.abs(values).max() < 2**53:
             values = values.astype(np.int64)
-    if values.dtype.kind not in "biufUT":
+    if values.dtype.kind not in "biufUTO":
         raise TypeError(
             f"{what} must hold texts, truth values or numbers, got dtype {values.dtype}; turn it "
             "into texts."
@@ -313,7 +314,7 @@ def _read_objects(values: NDArray[Any], what: str) -> NDArray[Any]:
         if isinstance(value, float) and value != value:
             raise _missing(row, what)
     if all(isinstance(value, str) for value in values.tolist()):
-        return values.astype(np.str_)
+        return as_array(values.tolist())
     kinds = {_kind(value) for value in values.tolist()}
     if kinds in ({bool}, {int}, {float}, {int, float}):
         plain = np.asarray(values.tolist())

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from certree.encoding._texts import as_array
+
 from ._payload import Payload
 from ._payload_values import Values
 from ._plain import plain_float, read, read_float, read_number, read_whole, shown
@@ -98,7 +100,7 @@ def one_payload(
     parts = (label, counts, classes)
     if payload is None and label is not None and counts is not None and classes is not None:
         given = None if rows is None else np.asarray(rows)
-        return Labels(np.asarray(label), np.asarray(counts), np.asarray(classes), rows=given)
+        return Labels(np.asarray(label), np.asarray(counts), as_array(classes), rows=given)
     if payload is None or any(part is not None for part in (*parts, rows)):
         raise TypeError("A tree needs either label, counts and classes, or a payload.")
     return payload
@@ -156,7 +158,7 @@ def _texts(labels: list[Any], what: str) -> NDArray[Any]:
     # NumPy gives every label the room of the longest.
     if max(lengths) * len(lengths) > 100 * sum(lengths) + 10_000:
         raise ValueError(f"A {what} has {max(lengths)} characters, which is too long.")
-    return np.array(labels, dtype=f"U{max(1, *lengths)}")
+    return as_array(labels) if labels else np.array(labels, dtype="U1")
 
 
 def _numbers(labels: list[Any], dtype: np.dtype[Any], what: str) -> NDArray[Any]:
