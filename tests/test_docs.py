@@ -1,101 +1,143 @@
-"""Every Python example in the README, the documentation and the docstrings runs."""
+"""Every example in README, documentation and docstrings runs, and prints what is shown."""
 
 from __future__ import annotations
 
-import ast
+import difflib
 import doctest
-import importlib
+import importlib.util
 import inspect
 import pkgutil
 import re
 import subprocess
 import sys
+from importlib import metadata
 from pathlib import Path
 from types import ModuleType
-from typing import Any
 
 import pytest
 from sklearn.base import BaseEstimator
 
 import certree
 
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    tomllib = pytest.importorskip("tomli")
+
 ROOT = Path(__file__).parent.parent
-PAGES = sorted(
-    path
-    for path in [*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("examples/*.md")]
-    if "_build" not in path.parts
-)
 WIDTH = 100
 FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 
 
-def _blocks(page: Path) -> list[tuple[int, str]]:
-    """Return the ```python blocks of a page with the line each begins on."""
-    text = page.read_text(encoding="utf-8")
-    pattern = r"^```(?:\{code-block\} )?python\n(.*?)^```"
-    return [
-        (text.count("\n", 0, match.start(1)), match.group(1))
-        for match in re.finditer(pattern, text, flags=re.DOTALL | re.MULTILINE)
-    ]
+def _tool() -> ModuleType:
+    """Import the tool that runs pages; it belongs to no package."""
+    path = ROOT / "tools" / "refresh_outputs.py"
+    spec = importlib.util.spec_from_file_location(path.stem, path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[path.stem] = module  # where dataclasses look for it
+    spec.loader.exec_module(module)
+    return module
 
 
-def _run_doctest(code: str, names: dict[str, Any], page: Path, line: int) -> None:
-    test = doctest.DocTestParser().get_doctest(code, names, page.name, str(page), line)
-    runner = doctest.DocTestRunner(optionflags=FLAGS)
-    report: list[str] = []
-    runner.run(test, out=report.append, clear_globs=False)
-    names.update(test.globs)
-    assert runner.summarize(verbose=False).failed == 0, "".join(report)
+tool = _tool()
+PAGES: list[Path] = tool.pages()
+# Kinds of blocks that hold no example: other languages, and directives of Sphinx.
+OTHER_KINDS = r"cpp|sql|json|ini|toml|yaml|mermaid|make|\{[a-z-]+\}.*"
+MARKS = {("python", "not run"), ("text", "not compared")}
+
+
+def _read(page: Path) -> str:
+    return page.read_text(encoding="utf-8")
+
+
+def _runs(page: Path) -> bool:
+    return any(
+        block.kind == "python" or "$ certree " in block.text for block in tool.blocks(_read(page))
+    )
 
 
 @pytest.mark.parametrize(
-    "page",
-    [page for page in PAGES if _blocks(page)],
-    ids=lambda page: str(page.relative_to(ROOT)),
+    "page", [page for page in PAGES if _runs(page)], ids=lambda page: str(page.relative_to(ROOT))
 )
-def test_the_examples_of_a_page_run(
+def test_the_examples_of_a_page_run_and_print_what_it_shows(
     page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The blocks of one page run in order in one namespace; prompts are checked with output."""
+    """The blocks of one page run in order in one namespace, and print its output blocks."""
     monkeypatch.chdir(tmp_path)
-    names: dict[str, Any] = {"__name__": "__main__"}
-    for line, code in _blocks(page):
-        if code.lstrip().startswith(">>>"):
-            _run_doctest(code, names, page, line)
-        else:
-            tree = ast.parse(code, filename=str(page))
-            ast.increment_lineno(tree, line)
-            exec(compile(tree, str(page), "exec"), names)
+    shown = _read(page)
+    printed = tool.refreshed(shown, str(page))
+    stale = difflib.unified_diff(shown.splitlines(), printed.splitlines(), "shown", "printed")
+    assert printed == shown, "\n".join(["stale; run python tools/refresh_outputs.py", *stale])
 
 
-def _outputs(page: Path) -> list[str]:
-    """Return the ```text blocks of a page: what a command printed."""
-    text = page.read_text(encoding="utf-8")
-    return re.findall(r"^```text\n(.*?)^```", text, flags=re.DOTALL | re.MULTILINE)
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_no_output_escapes_the_comparison(page: Path) -> None:
+    """All fenced blocks are of known kinds, and a mark names a block and a reason."""
+    text = _read(page)
+    blocks = tool.blocks(text)
+    kinds = re.findall(r"^ *```+ *(.*)$", text, re.MULTILINE)[::2]
+    assert [kind for kind in kinds if kind not in tool.KINDS] == [
+        kind for kind in kinds if re.fullmatch(OTHER_KINDS, kind)
+    ]
+    assert [kind for kind in kinds if kind in tool.KINDS] == [block.kind for block in blocks]
+    marked = [(block.kind, block.mark) for block in blocks if block.mark is not None]
+    assert set(marked) <= MARKS
+    assert len(re.findall(r"<!-- not (?:run|compared)", text)) == len(marked)
 
 
-def _squeeze(text: str) -> str:
-    """Return a text with single spaces, and without the time that something took."""
-    return " ".join(re.sub(r"seconds +\S+", "seconds", text).split())
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_outputs_are_blocks_and_not_comments(page: Path) -> None:
+    """Nothing compares a comment with what the line prints."""
+    values = r"^ *print\(.*\) +# (?:[-\d<\[({'\"]|True|False|None).*$"
+    code = "".join(block.text for block in tool.blocks(_read(page)) if block.kind == "python")
+    assert re.findall(values, code, re.MULTILINE) == []
 
 
-@pytest.mark.parametrize(("page", "count"), [("README.md", 3), ("docs/guide/start.md", 2)])
-def test_a_page_shows_what_its_examples_print(
-    page: str,
-    count: int,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    """The output blocks are printed by the examples of the page, up to line breaks and time."""
-    monkeypatch.chdir(tmp_path)
-    names: dict[str, Any] = {"__name__": "__main__"}
-    for _, code in _blocks(ROOT / page):
-        exec(code, names)
-    printed = _squeeze(capsys.readouterr().out)
-    shown = [_squeeze(block) for block in _outputs(ROOT / page)]
-    assert len(shown) == count
-    assert [block for block in shown if block not in printed] == []
+def _plain_install() -> set[str]:
+    """Return the distributions that ``pip install certree`` brings."""
+    project = tomllib.loads(_read(ROOT / "pyproject.toml"))["project"]
+    waiting, found = list(project["dependencies"]), {"certree"}
+    while waiting:
+        requirement = waiting.pop()
+        name = re.match(r"[\w.-]+", requirement)[0].lower()  # type: ignore[index]
+        if name not in found and "extra ==" not in requirement:
+            found.add(name)
+            waiting += metadata.requires(name) or []
+    return found
+
+
+_BARE = """
+import sys
+class Absent:
+    def find_spec(self, name, path=None, target=None):
+        if name.partition(".")[0] in {blocked}:
+            raise ModuleNotFoundError(f"{{name}} is not installed here", name=name)
+sys.meta_path.insert(0, Absent())
+sys.path.insert(0, {tools!r})
+import refresh_outputs
+page = open({page!r}, encoding="utf-8").read().replace("$ certree ", "$ ")
+assert refresh_outputs.refreshed(page, {page!r}) == page
+"""
+
+
+@pytest.mark.parametrize("page", ["README.md", "docs/index.md", "docs/guide/start.md"])
+def test_first_examples_need_no_more_than_the_plain_install(page: str, tmp_path: Path) -> None:
+    """They print the same without pandas, matplotlib and all others that are not required."""
+    needed = _plain_install()
+    assert {"numpy", "scikit-learn"} < needed
+    blocked = {
+        name
+        for name, owners in metadata.packages_distributions().items()
+        if not needed & {owner.lower() for owner in owners}
+    }
+    assert "pandas" in blocked
+    code = _BARE.format(blocked=blocked, tools=str(ROOT / "tools"), page=str(ROOT / page))
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
 
 
 def test_the_demo_runs_and_finds_what_the_readme_says() -> None:
@@ -103,12 +145,13 @@ def test_the_demo_runs_and_finds_what_the_readme_says() -> None:
     done = subprocess.run(
         [sys.executable, ROOT / "examples" / "demo.py"], capture_output=True, text=True, check=True
     )
-    tree, certificate = map(_squeeze, _outputs(ROOT / "README.md")[1:])
-    assert tree in _squeeze(done.stdout)
-    assert certificate in _squeeze(done.stdout)
+    readme = _read(ROOT / "README.md")
+    tree, certificate = (tool.squeezed(block.text) for block in tool.outputs(readme)[1:3])
+    assert tree in tool.squeezed(done.stdout)
+    assert certificate in tool.squeezed(done.stdout)
     optimal = re.search(r"^test accuracy +(\S+)", done.stdout, re.MULTILINE)
     assert optimal is not None
-    assert f"on test rows is {optimal[1]}" in _squeeze((ROOT / "README.md").read_text())
+    assert f"on test rows is {optimal[1]}" in tool.squeezed(readme)
 
 
 def _modules() -> list[str]:
