@@ -21,6 +21,8 @@ from certree import (
     pareto_front,
     report,
 )
+from certree.encoding._times import parse_time, time_words, write_time
+from certree.tree._html import asset
 
 from .conftest import Page
 
@@ -145,6 +147,125 @@ def test_dates_and_sets_of_categories(page: Page) -> None:
     assert page.text(".spread .cut-text").startswith("2024-")
 
 
+def times() -> Any:
+    """Return dates, times with a zone and durations, and a column that is only absent or not."""
+    pd = pytest.importorskip("pandas")
+    rng = np.random.default_rng(6)
+    minutes = rng.integers(0, 200_000, 160)
+    start = pd.Timestamp("2023-11-20")
+    X = pd.DataFrame(
+        {
+            "admitted": start + pd.to_timedelta(minutes, "min"),
+            "seen": (start + pd.to_timedelta(minutes[::-1], "min")).tz_localize("Europe/Berlin"),
+            "stay": pd.to_timedelta(rng.integers(-9000, 90_000, 160), "s"),
+            "income": rng.integers(1000, 4000, 160).astype(float),
+        }
+    )
+    for place, name in enumerate(X):
+        X.loc[place :: 9 + place, name] = None
+    return X
+
+
+@pytest.mark.parametrize("column", ["admitted", "seen", "stay", "income"])
+def test_times_and_numbers_are_typed_and_go_where_predict_sends_them(
+    page: Page, column: str
+) -> None:
+    pd = pytest.importorskip("pandas")
+    X = times()[[column]]
+    known = X[column].dropna()
+    low, high = known.quantile(0.3), known.quantile(0.7)
+    y = X[column].isna() if column == "income" else (X[column] > low) ^ (X[column] > high)
+    model = OptimalTreeClassifier(max_depth=2).fit(X, y)
+    page.open(str(report(model, X, y)))
+    field = page.one("#form input")
+    forms = {"admitted": "date", "seen": "zoned", "stay": "duration"}
+    rows = [*known[:12], known.min(), known.max()]
+    if column != "income":
+        # Beyond all rows of training, and at the cut points themselves.
+        rows += [known.max() + pd.Timedelta("4000 days"), known.min() - pd.Timedelta("900 days")]
+        for test in model.tree_.tests:
+            one = getattr(test, "value", None)
+            if one is not None:
+                at = pd.Timedelta(one) if column == "stay" else pd.Timestamp(one)
+                rows += [at, at + pd.Timedelta("1us"), at - pd.Timedelta("1us")]
+    for value in rows:
+        text = str(value) if column == "income" else _text(value, forms[column])
+        field.clear()
+        field.send_keys(text)
+        page.ask("document.getElementById('form').requestSubmit()")
+        one = pd.DataFrame({column: pd.Series([value]).astype(X[column].dtype)})
+        leaf = int(model.apply(one)[0])
+        assert "on" in page.node(leaf).get_attribute("class").split(), text
+        assert f"Prediction: {model.predict(one)[0]}" in page.text("#answer")
+    field.clear()
+    page.ask("document.getElementById('form').requestSubmit()")
+    leaf = int(model.apply(pd.DataFrame({column: pd.Series([None], dtype=X[column].dtype)}))[0])
+    assert "on" in page.node(leaf).get_attribute("class").split()
+    assert "missing" in page.text("#answer")
+
+
+def _text(value: Any, form: str) -> str:
+    offset = 0 if form != "zoned" else int(value.utcoffset().total_seconds())
+    moment = value.as_unit("ns").value
+    return (write_time if moment % 7 else time_words)(form, moment, offset)  # type: ignore[arg-type]
+
+
+def test_what_cannot_be_read_is_said(page: Page) -> None:
+    X = times()[["admitted", "income"]]
+    y = (X["admitted"] > X["admitted"].median()) ^ (X["income"] > 2500)
+    page.open(str(report(OptimalTreeClassifier(max_depth=2).fit(X, y), X, y)))
+    when, income = page.all("#form input")
+    when.clear()
+    when.send_keys("2024-02-30")
+    income.clear()
+    income.send_keys("1e")
+    page.one('#form [type="submit"]').click()
+    told = page.text("#answer")
+    assert "admitted is a date or a time, such as 2024-03-01 12:30; “2024-02-30” is none." in told
+    assert "income is a number, such as 12.5." in told
+    assert [e.get_attribute("aria-invalid") for e in (when, income)] == ["true", "true"]
+    assert not page.all(".node.on")
+    when.clear()
+    when.send_keys("2024-02-29")
+    income.clear()
+    income.send_keys("2000")
+    assert "Prediction: " in page.text("#answer")
+    assert [e.get_attribute("aria-invalid") for e in (when, income)] == [None, None]
+
+
+TEXTS = [
+    *("2024-03-01", "0001-01-01", "9999-12-31T23:59:59.999999999", "0024-02-29", "1900-02-29"),
+    *("2024-03-01 12:30", "2024-03-01T12:30:15.000000001", "2024-13-01", "2024-3-1", "0000-01-01"),
+    *("2024-03-01 24:00", "2024-03-01 12:60", "2024-03-01Z", "2024-03-01 12:30Z", "2024-03-01T12"),
+    *("2024-03-01 12:30 UTC", "2024-03-01 12:30+01:00", "2024-03-01 12:30-0530", "x", "", "P"),
+    *("2024-03-01 12:30+24:00", "0001-01-01T00:00+01:00", "9999-12-31T23:00-02:00", "PT", "P3D"),
+    *("-P3DT4H5M6.5S", "PT36H", "P1DT", "P-1D", "PT0.000000001S", "12", "1e5", "２０２４-03-01"),
+]
+
+
+def test_texts_of_times_are_read_as_python_reads_them(page: Page) -> None:
+    page.open("<!DOCTYPE html>")
+    script = asset("certree.report", "times.js") + "return String(momentOf(...arguments));"
+    for text in TEXTS:
+        for form in ("date", "zoned", "duration"):
+            try:
+                found, moment, _ = parse_time(text)
+            except ValueError:
+                found, moment = "date", None  # type: ignore[assignment]
+            wanted = "null" if moment is None or found != form else str(moment)
+            assert page.driver.execute_script(script, text, form) == wanted, (text, form)
+
+
+def test_durations_may_be_words_as_trees_show_them(page: Page) -> None:
+    page.open("<!DOCTYPE html>")
+    reading = "return String(momentOf(arguments[0], 'duration'));"
+    script = asset("certree.report", "times.js") + reading
+    for moment in (0, 1, 86_400 * 10**9, 273_906_500_000_000, 3600 * 10**9, 60 * 10**9, 5 * 10**8):
+        for sign in (1, -1):
+            words = time_words("duration", sign * moment)
+            assert page.driver.execute_script(script, words) == str(sign * moment), words
+
+
 def test_values_at_a_threshold_go_the_right_way(page: Page) -> None:
     X = np.array([[0.1], [0.2], [0.1 + 0.2], [0.4]])
     model = OptimalTreeClassifier(max_depth=1, thresholds="all").fit(X, [0, 0, 1, 1])
@@ -174,7 +295,7 @@ def test_click_shows_the_distribution_with_the_threshold(page: Page) -> None:
             kinds.add("bins")
             cut = float(page.text(".spread .cut-text"))
             assert cut == pytest.approx(model.tree_.node_test(node).threshold)
-            assert len(page.driver.find_elements("css selector", ".spread rect")) >= 24
+            assert len(page.driver.find_elements("css selector", ".spread rect")) >= 8
         else:
             kinds.add("values")
             assert page.all(".spread table")

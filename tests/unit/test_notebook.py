@@ -13,13 +13,17 @@ from tests.fitted import cases
 from tests.tampering import cases as tampered
 
 from certree import (
+    CostSensitiveTreeClassifier,
     FairTreeClassifier,
     OptimalTreeClassifier,
     SPOForest,
+    classification_summary,
+    optimality_gap,
     pareto_front,
     regularization_path,
     solve,
     tasks,
+    verify,
 )
 from certree.results._chart import Series, chart
 from certree.results._record import STATUSES, Record
@@ -124,6 +128,33 @@ def test_results_show_a_table_and_a_chart() -> None:
     assert solution.certificate.statement() in _shown(solution._repr_html_())
 
 
+def test_gaps_checks_summaries_and_reports_show_all_that_they_print() -> None:
+    X, y = table()
+    groups = [row[3] for row in X]
+    model = OptimalTreeClassifier(max_depth=2).fit(X, y)
+    fair = FairTreeClassifier(max_depth=1).fit(X, y, sensitive_features=groups)
+    priced = CostSensitiveTreeClassifier(max_depth=2, test_costs=[1] * 4).fit(X, y)
+    small = OptimalTreeClassifier(max_depth=1).fit(X, y)
+    gap = optimality_gap(small, X, y, max_depth=2, max_splits=None)
+    assert gap.better_tree is not None
+    results = {
+        "Optimality gap: at most": gap,
+        "Optimality gap: none": optimality_gap(model, X, y, max_depth=2),
+        "Verified on 40 rows": verify(model, X, y),
+        "Classification summary": classification_summary(model, X, y, pos_label="yes"),
+        "Cost report on 40 rows": priced.cost_report(X, y),
+        "Fairness report": fair.fairness_report(X, y, sensitive_features=groups),
+    }
+    for title, result in results.items():
+        text = _shown(result._repr_html_())
+        assert text.startswith(title)
+        assert len(repr(result)) <= 120
+        assert "\n" not in repr(result)
+        for number in re.findall(r"\d+\.?\d*", str(result)):
+            assert number in text, (title, number)
+    assert "<svg" in gap._repr_html_()
+
+
 def test_names_cannot_break_out_of_the_page() -> None:
     model = OptimalTreeClassifier(max_depth=1, objective="f1").fit([[0], [1]], ["<i>", "<script>x"])
     html = model._repr_html_() + model.certificate_._repr_html_()
@@ -140,6 +171,19 @@ def test_points_of_a_chart_are_within_it(ends: tuple[float, float]) -> None:
         assert all(0 <= place <= most for place in places)
     assert "a &amp; b" in html
     assert "&lt;y&gt;" in html
+
+
+@pytest.mark.parametrize("most", [1.0, 0.000123456, 123456.7, 9.87654e-7, 1.5e12])
+def test_labels_of_a_chart_are_within_it(most: float) -> None:
+    """At most 7 pixels a character, which is generous for letters of 11 pixels."""
+    html = chart([Series("", [(0.0, 0.0), (most, -most)], line="step")], "x", "y", "t")
+    labels = re.findall(r'<text x="([^"]+)" y="[^"]+"( class="end")?>([^<]+)</text>', html)
+    assert len(labels) > 6
+    for x, is_end, text in labels[:-1]:  # the last one is the name of the axis
+        wide = 7.0 * len(text)
+        left = float(x) - (wide if is_end else wide / 2)
+        assert left >= 0, text
+        assert left + wide <= 440, text
 
 
 def test_a_chart_without_points_is_nothing() -> None:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import io
+import json
 import logging
 import os
 import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 from fractions import Fraction
 from pathlib import Path
 from types import SimpleNamespace
@@ -35,7 +37,14 @@ from certree import (
     tasks,
 )
 from certree.results import _activity, _live
-from certree.results._live import LineScreen, LogScreen, Shown, TerminalScreen, choose_screen
+from certree.results._live import (
+    LineScreen,
+    LogScreen,
+    NotebookScreen,
+    Shown,
+    TerminalScreen,
+    choose_screen,
+)
 from certree.results._progress import Measure, Observer
 
 RNG = np.random.default_rng(0)
@@ -122,15 +131,66 @@ def test_zero_is_silent_and_one_always_shows(
     assert isinstance(choose_screen(1, 3.0, is_logged=False), LogScreen)
 
 
-def test_a_notebook_gets_a_line_on_its_output_stream(
+def test_a_notebook_is_known_by_its_output_stream(
     terminal: Terminal, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     stream = type("OutStream", (io.StringIO,), {"__module__": "ipykernel.iostream"})()
     monkeypatch.setattr(_live.sys, "stdout", stream)
     screen = choose_screen("auto", 3.0, is_logged=False)
-    assert type(screen) is LineScreen
-    screen.show(Shown("searching", "errors 5", 4.0, 60.0))
-    assert stream.getvalue() == "\rcertree 4.0 s of 60 s  searching  errors 5"
+    assert isinstance(screen, NotebookScreen)
+    screen.close(Shown("", "errors 5", 1.0, 60.0))
+    assert stream.getvalue() == ""
+
+
+_CELL = """
+from certree import OptimalTreeClassifier
+from certree.results import _activity
+_activity.PATIENCE, _activity._BETWEEN_DRAWINGS = 0.0, 0.005
+print("before")
+for _ in range(2):
+    OptimalTreeClassifier(2, verbose={verbose}, thresholds="all").fit(
+        [[i % 97, i % 89, i % 83] for i in range(400)], [i * i % 7 > 2 for i in range(400)]
+    )
+print("after")
+"""
+
+
+def test_an_executed_notebook_keeps_one_line_at_most(tmp_path: Path) -> None:
+    nbformat = pytest.importorskip("nbformat")
+    nbclient = pytest.importorskip("nbclient")
+    pytest.importorskip("ipykernel")
+    cells = [nbformat.v4.new_code_cell(_CELL.replace("{verbose}", v)) for v in ("'auto'", "1")]
+    book = nbformat.v4.new_notebook(cells=cells)
+    with _kernel(tmp_path) as name:
+        nbclient.NotebookClient(book, timeout=240, kernel_name=name).execute()
+    nbformat.validate(book)
+    found = []
+    for cell in cells:
+        kinds = [output["output_type"] for output in cell["outputs"]]
+        assert kinds == ["stream", "display_data", "display_data", "stream"]
+        first, *shown, last = cell["outputs"]
+        assert (first["text"], last["text"]) == ("before\n", "after\n")
+        found.append([output["data"] for output in shown])
+    assert found[0] == [{}, {}]
+    assert all(data["text/plain"].endswith("proven optimal") for data in found[1])
+
+
+@contextmanager
+def _kernel(folder: Path) -> Iterator[str]:
+    """Install a kernel of this Python for a while; notebooks are not run as tests."""
+    spec = {
+        "argv": [sys.executable, "-m", "ipykernel_launcher", "-f", "{connection_file}"],
+        "display_name": "certree",
+        "language": "python",
+    }
+    place = folder / "kernels" / "certree-test"
+    place.mkdir(parents=True)
+    (place / "kernel.json").write_text(json.dumps(spec))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("JUPYTER_PATH", str(folder))
+        patch.setenv("PYTHONPATH", os.pathsep.join(filter(None, sys.path)))
+        patch.delenv("PYTEST_CURRENT_TEST", raising=False)
+        yield "certree-test"
 
 
 def _where() -> str:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -42,10 +41,9 @@ from certree import (
     solve,
     tasks,
 )
-from certree.encoding import SidedTest, Table, Test
+from certree.encoding import Table, Test, TimeThreshold
 from certree.report._choices import MOST
 from certree.report._distributions import distributions
-from certree.report._row_form import row_form
 
 HOSTILE = "</script><script>alert(1)</script>\"'&lt;{{DATA}}\u2028"
 
@@ -332,24 +330,10 @@ def test_distributions_count_the_rows_that_arrive() -> None:
     assert kinds == {"bins", "values"}
 
 
-@dataclass(frozen=True)
-class Before(SidedTest):
-    """``x`` is a date of 2024 or before."""
-
-    kind, feature, name = "before", 0, "day"
-    missing: bool | None = None
-
-    def holds(self, column: Any) -> Any:
-        return column <= np.datetime64("2024-12-31")
-
-    def describe(self, outcome: int = 0) -> str:
-        return ("day <= 2024-12-31", "day > 2024-12-31")[outcome]
-
-
 def test_dates_have_bins_too() -> None:
     days = np.array([*np.arange("2024-12-01", "2025-02-01", dtype="M8[D]"), "NaT"], "M8[us]")
     tree = Tree(
-        *([Before()], [0, -1, -1], [1, -1, -1], [-1, 0, 1]),
+        *([TimeThreshold(0, "day", "2024-12-31")], [0, -1, -1], [1, -1, -1], [-1, 0, 1]),
         counts=[[31, 32], [31, 0], [0, 32]],
         classes=["old", "new"],
     )
@@ -357,12 +341,10 @@ def test_dates_have_bins_too() -> None:
     spread = distributions(tree, rows, None)["0"]
     assert (sum(spread["bins"][0]), spread["missing"], spread["missing_side"]) == (62, 1, 1)
     assert spread["cut_text"] == "2024-12-31"
-    ends = np.array(["2024-12-31", "2025-01-01"], "M8[us]").astype(np.int64)
-    assert ends[0] < spread["cut"] < ends[1]
-    assert [text for _, text in spread["labels"]] == ["2024-12-05", "2024-12-31", "2025-01-26"]
-    form = row_form([tree], rows)
-    assert form["fields"][0]["options"][0] == "2024-12-01"
-    assert form["tests"][0][0]["outcomes"] == [0] * 31 + [1] * 32
+    assert spread["cut"] == np.datetime64("2024-12-31", "us").astype(np.int64)
+    texts = [text for _, text in spread["labels"]]
+    assert texts == sorted(texts)
+    assert "2024-12-01" < texts[0] < texts[1] < texts[2] < "2025-02-01"
 
 
 def test_the_form_knows_all_values() -> None:
@@ -372,7 +354,7 @@ def test_the_form_knows_all_values() -> None:
     city = next(field for name, field in fields.items() if name == "city")
     assert {"Bonn", "Ulm", "another value", "missing"} <= set(city["options"])
     number = next(field for field in fields.values() if field["kind"] == "number")
-    assert "in the data" in number["hint"]
+    assert "most rows: " in number["hint"]
 
 
 class Odd(Test):
@@ -387,16 +369,21 @@ class Odd(Test):
         return ("x0 is odd", "x0 is even")[outcome]
 
 
-def test_any_test_has_a_form_if_rows_are_known() -> None:
+def test_a_test_of_any_kind_is_asked_as_it_is_worded() -> None:
     tree = Tree(
         *([Odd()], [0, -1, -1], [1, -1, -1], [-1, 0, 1]),
         counts=[[2, 2], [2, 0], [0, 2]],
         classes=["odd", "even"],
     )
-    assert data_of(report(tree))["form"]["fields"] == []
-    form = data_of(report(tree, [[1], [2], [3], [4]], ["odd", "even", "odd", "even"]))["form"]
-    assert form["fields"][0]["options"] == ["1", "2", "3", "4", "another value", "missing"]
-    assert form["tests"][0][0]["outcomes"][:4] == [0, 1, 0, 1]
+    for rows in ((), ([[1], [2], [3], [4]], ["odd", "even", "odd", "even"])):
+        page = report(tree, *rows)
+        form = data_of(page)["form"]
+        assert form["fields"][0]["options"] == ["x0 is odd", "x0 is even"]
+        assert form["tests"][0][0] == {"field": 0, "outcomes": [0, 1]}
+    assert shown(page)["spread"]["0"]["values"] == [
+        ["x0 is odd", 0, [2, 0]],
+        ["x0 is even", 1, [0, 2]],
+    ]
 
 
 def test_rows_with_classes_unseen_in_training() -> None:

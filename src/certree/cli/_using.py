@@ -227,6 +227,9 @@ def report_model(
         str, typer.Option("--output", "--out", "-o", metavar="FILE", help="The page to write.")
     ] = "report.html",
     title: Annotated[str | None, typer.Option("--title", help="Its title.")] = None,
+    show_values: Annotated[
+        bool, typer.Option("--show-values", help="Tell values of single rows, not only ranges.")
+    ] = False,
 ) -> int:
     """Write a page about the model: the tree, what is proven, and how good it is."""
     fitted, known = load_model(model)
@@ -236,7 +239,7 @@ def report_model(
             found = _training(path, table, known, fitted)
             given |= {f"X{of}": found.X, f"y{of}": found.y}
             given[f"sensitive_features{of}"] = found.groups
-    report(fitted, **given, title=title).save(output)
+    report(fitted, **given, title=title, show_values=show_values).save(output)
     say(f"report written to {output}")
     return PROVEN
 

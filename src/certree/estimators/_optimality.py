@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from certree.encoding import read_table
 from certree.encoding._classes import check_labels, encode_labels
 from certree.metrics import Metric
+from certree.results._card import card, facts_table, folded, sentence
 from certree.results._certificate import Certificate, Exact, exact, show
 from certree.results._rounding import nearest
 from certree.tree import Tree
@@ -113,6 +114,23 @@ class OptimalityGap:
             proven = ", which is proven best" if self.certificate.is_optimal else ""
             text += f"; a tree that costs {show(self.upper_bound)} was found{proven}"
         return text + "."
+
+    def _repr_html_(self) -> str:
+        facts = [
+            ("cost of this tree", show(self.cost)),
+            ("best tree found", f"{show(self.upper_bound)} ({self.certificate.summary()})"),
+            ("lower bound", show(self.lower_bound)),
+            ("gap", show(self.gap)),
+        ]
+        if not self.keeps_limits:
+            facts.append(("limits", "this tree breaks them"))
+        better = self.better_tree
+        return card(
+            "Optimality gap: " + ("none" if self.is_optimal else f"at most {show(self.gap)}"),
+            sentence(str(self)),
+            facts_table(facts),
+            "" if better is None else folded("The better tree", better.to_html(interactive=False)),
+        )
 
     def _share(self, cost: Exact, of: str = "") -> str:
         if not self.certificate.counts_errors:

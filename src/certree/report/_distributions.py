@@ -7,19 +7,23 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from certree.encoding import SidedTest, Table, Test, Threshold
+from certree.encoding import Table, Test, Threshold, TimeThreshold
+from certree.encoding._times import DAY, SECOND, Form, is_time, ticks, time_words
 from certree.tree import Tree
 from certree.tree._wording import answer, one_line, shorten
 
-from ._given import MOST_LETTERS, distinct_values, text_of
+from ._given import MOST_LETTERS, distinct_values, named_values, text_of
+from ._ranges import FEWEST, bins_of, counts_in_bins
 
-_N_BINS = 24
 _MOST_VALUES = 12
+_LABEL_UNITS = (DAY, 3600 * SECOND, 60 * SECOND, SECOND)
 MOST_SERIES = 8
 """Classes are told apart up to this number."""
 
 
-def distributions(tree: Tree, table: Table, codes: NDArray[np.intp] | None) -> dict[str, Any]:
+def distributions(
+    tree: Tree, table: Table, codes: NDArray[np.intp] | None, fewest: int = FEWEST
+) -> dict[str, Any]:
     """Return for each node with a test the distribution of its column among the rows there.
 
     Parameters
@@ -30,14 +34,17 @@ def distributions(tree: Tree, table: Table, codes: NDArray[np.intp] | None) -> d
         Rows.
     codes : array of int, or None
         The class of each row among those of the tree; None: all rows are counted together.
+    fewest : int
+        Values that fewer rows of a node have are not told, unless its test names them.
     """
     leaves = tree.apply(table)
     reached = _leaves_below(tree)
     result = {}
     for node in np.flatnonzero(tree.test >= 0).tolist():
         rows = np.flatnonzero(np.isin(leaves, reached[node]))
-        column = table.column(tree.node_test(node).feature)[rows]
-        result[str(node)] = _of_node(tree, node, column, None if codes is None else codes[rows])
+        column = tree.node_test(node).column_of(table)[rows]
+        own = None if codes is None else codes[rows]
+        result[str(node)] = _of_node(tree, node, column, own, fewest)
     return result
 
 
@@ -50,46 +57,33 @@ def _leaves_below(tree: Tree) -> list[list[int]]:
 
 
 def _of_node(
-    tree: Tree, node: int, column: NDArray[Any], codes: NDArray[np.intp] | None
+    tree: Tree, node: int, column: NDArray[Any], codes: NDArray[np.intp] | None, fewest: int
 ) -> dict[str, Any]:
     test = tree.node_test(node)
     sides = [one_line(answer(tree, child)) for child in tree.children(node)]
     base = {"name": shorten(test.name, MOST_LETTERS), "sides": sides, "rows": len(column)}
     series = _series(codes)
     if isinstance(test, Threshold) and column.dtype != object:
-        numbers = column.astype(np.float64)
-        told = _bins(numbers, test.threshold, codes, series)
-    elif column.dtype.kind in "mM":
-        numbers = np.where(np.isnat(column), np.nan, column.astype(np.int64).astype(np.float64))
-        told = _bins(numbers, _boundary(test, column, numbers), codes, series)
+        told = _bins(column.astype(np.float64), test.threshold, codes, series, fewest)
+    elif isinstance(test, TimeThreshold) and is_time(column):
+        numbers, size = ticks(column)
+        known = np.where(np.isnat(column), np.nan, numbers.astype(np.float64))
+        told = _bins(known, test.moment / size, codes, series, fewest)
         if "bins" in told:
-            told.update(_time_labels(test, column.dtype, told))
+            told.update(_time_labels(test, size, told))
     else:
-        return {**base, "values": _values(test, column, codes, series), "series": series}
+        listed = _values if named_values(test) else _outcomes
+        return {**base, "values": listed(test, column, codes, series, fewest), "series": series}
     return {**base, **told, "series": series, "missing_side": test.missing_outcome}
 
 
-def _boundary(test: Test, column: NDArray[Any], numbers: NDArray[np.float64]) -> float:
-    """Return a number between the values that hold and those that do not."""
-    holds = test.outcome(column) == 0
-    known = np.isfinite(numbers)
-    low, high = numbers[holds & known], numbers[~holds & known]
-    if not low.size or not high.size:
-        return float(low.max() if low.size else high.min() if high.size else 0.0)
-    return float(low.max() / 2 + high.min() / 2)
-
-
-def _time_labels(test: Test, dtype: Any, told: dict[str, Any]) -> dict[str, Any]:
+def _time_labels(test: TimeThreshold, size: int, told: dict[str, Any]) -> dict[str, Any]:
     """Return a few dates or durations below the axis, and the cut point as the test words it."""
     places = [told["low"] + part * (told["high"] - told["low"]) for part in (0.1, 0.5, 0.9)]
-    unit = "timedelta64[h]" if dtype.kind == "m" else "datetime64[D]"
-    times = [np.array(round(place), dtype=np.int64).view(dtype).astype(unit) for place in places]
-    silent = test.silent() if isinstance(test, SidedTest) else test
-    words = silent.describe(0).removeprefix(test.name).removeprefix(" <= ")
-    return {
-        "labels": [[place, text_of(time[()])] for place, time in zip(places, times, strict=True)],
-        "cut_text": one_line(words),
-    }
+    unit = next((u for u in _LABEL_UNITS if (places[2] - places[0]) * size >= 2 * u), 1)
+    form: Form = "date" if test.form == "zoned" else test.form
+    texts = [time_words(form, round(place * size / unit) * unit) for place in places]
+    return {"labels": list(zip(places, texts, strict=True)), "cut_text": one_line(test.words)}
 
 
 def _series(codes: NDArray[np.intp] | None) -> list[int]:
@@ -105,35 +99,30 @@ def _counts(codes: NDArray[np.intp] | None, chosen: Any, series: list[int]) -> l
 
 
 def _bins(
-    numbers: NDArray[np.float64], cut: float, codes: Any, series: list[int]
+    numbers: NDArray[np.float64], cut: float, codes: Any, series: list[int], fewest: int
 ) -> dict[str, Any]:
-    """Return counts in bins; the outer ones also hold the rows beyond them."""
+    """Return counts in bars; the outer ones also hold the rows beyond them."""
     known = np.isfinite(numbers)
     values, missing = numbers[known], int(np.count_nonzero(~known))
-    nothing: dict[str, Any] = {"values": [], "missing": missing}
-    if not values.size:
-        return nothing
-    low, high = np.quantile(values, [0.01, 0.99]).tolist()
-    low, high = min(low, cut), max(high, cut)
-    if not low < high:
-        low, high = low - 0.5, high + 0.5
-    # A margin on both sides, so that the threshold never stands at the edge.
-    low, high = low - 0.04 * (high - low), high + 0.04 * (high - low)
-    if not (np.isfinite(low) and np.isfinite(high) and low < high):
-        return nothing
-    places = np.clip(((values - low) / (high - low) * _N_BINS).astype(np.intp), 0, _N_BINS - 1)
+    bins = bins_of(values, cut, fewest)
+    if bins is None:
+        return {"values": [], "missing": missing, "fewest": 2 * fewest}
+    places = counts_in_bins(values, bins)
+    low, high, number = bins
     parts = [places] if codes is None else [places[codes[known] == code] for code in series]
     return {
         "low": low,
         "high": high,
         "cut": cut,
-        "bins": [np.bincount(part, minlength=_N_BINS).tolist() for part in parts],
+        "bins": [np.bincount(part, minlength=number).tolist() for part in parts],
         "missing": missing,
         "beyond": bool((values < low).any() or (values > high).any()),
     }
 
 
-def _values(test: Test, column: NDArray[Any], codes: Any, series: list[int]) -> list[list[Any]]:
+def _values(
+    test: Test, column: NDArray[Any], codes: Any, series: list[int], fewest: int
+) -> list[list[Any]]:
     """Return the most frequent values: text, outcome, and counts."""
     if not len(column):
         return []
@@ -141,14 +130,29 @@ def _values(test: Test, column: NDArray[Any], codes: Any, series: list[int]) -> 
     values, places = distinct_values(column)
     names = [*map(text_of, values), "missing"]  # place -1 is the last one
     sizes = np.bincount(places % len(names), minlength=len(names))
-    listed = [place for place in np.argsort(-sizes, kind="stable").tolist() if sizes[place]]
+    named = set(named_values(test))
+    told = [size >= fewest or value in named for value, size in zip(values, sizes, strict=False)]
+    order = [place for place in np.argsort(-sizes, kind="stable").tolist() if sizes[place]]
+    listed = [place for place in order if [*told, True][place]][:_MOST_VALUES]
     result = []
-    for place in listed[:_MOST_VALUES]:
+    for place in listed:
         chosen = places % len(names) == place
         side = int(outcome[np.argmax(chosen)])
         result.append([names[place], side, _counts(codes, chosen, series)])
-    rest = np.isin(places % len(names), listed[_MOST_VALUES:])
+    rest = ~np.isin(places % len(names), listed)
     if rest.any():
-        n_more = len(listed) - _MOST_VALUES
-        result.append([f"{n_more} other values", -1, _counts(codes, rest, series)])
+        n_more = len(order) - len(listed)
+        told_more = "1 other value" if n_more == 1 else f"{n_more} other values"
+        result.append([told_more, -1, _counts(codes, rest, series)])
     return result
+
+
+def _outcomes(
+    test: Test, column: NDArray[Any], codes: Any, series: list[int], fewest: int
+) -> list[list[Any]]:
+    """Return the outcomes of a test that names no values: text, outcome, and counts."""
+    outcome = test.outcome(column)
+    return [
+        [shorten(test.describe(side), MOST_LETTERS), side, _counts(codes, outcome == side, series)]
+        for side in range(test.n_outcomes)
+    ]

@@ -10,7 +10,17 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import is_regressor
 
-from certree.encoding import Table, format_value, read_table
+from certree.encoding import (
+    Category,
+    Flag,
+    Level,
+    Multiway,
+    Subset,
+    Table,
+    Test,
+    format_value,
+    read_table,
+)
 from certree.encoding._censored import read_censored
 from certree.encoding._classes import check_labels, encode_labels
 from certree.encoding._tests import is_missing
@@ -75,12 +85,23 @@ def distinct_values(column: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.intp
     return values, places
 
 
+def named_values(test: Test) -> list[Any]:
+    """Return the values that a test names."""
+    if isinstance(test, Level):
+        return list(test.levels)
+    if isinstance(test, Category):
+        return [test.value]
+    if isinstance(test, Subset):
+        return list(test.values)
+    if isinstance(test, Flag):
+        return [1.0, 0.0]
+    if isinstance(test, Multiway):
+        return [value for group in test.categories for value in group if value is not None]
+    return []
+
+
 def text_of(value: Any) -> str:
     """Return a value of a column as a short text."""
-    if isinstance(value, np.datetime64):
-        return str(np.datetime_as_string(value, unit="auto"))
-    if isinstance(value, np.timedelta64):
-        return str(value.astype("timedelta64[s]").item())
     known = plain(value) if isinstance(value, np.number | np.bool_) else value
     is_plain = isinstance(known, str | int | float)
     return shorten(format_value(known) if is_plain else str(known), MOST_LETTERS)

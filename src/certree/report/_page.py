@@ -31,6 +31,7 @@ from ._choices import Choice, Choices, read_choices
 from ._distributions import MOST_SERIES, distributions
 from ._given import ReportRows, kind_of, read_rows
 from ._quality import class_codes, quality
+from ._ranges import FEWEST
 from ._row_form import row_form
 
 
@@ -91,6 +92,7 @@ def report(
     choices: Any = None,
     sensitive_features: Any = None,
     sensitive_features_test: Any = None,
+    show_values: bool = False,
 ) -> Report:
     """Return a page about a model: its tree, what is proven about it, and how good it is.
 
@@ -116,6 +118,11 @@ def report(
         of the model, if it keeps one.
     sensitive_features, sensitive_features_test : array-like, optional
         The groups of the rows, for the rates of a :class:`FairTreeClassifier` on them.
+    show_values : bool, default=False
+        Whether the page may show values of single rows. By default it tells ranges: their ends are
+        round, and values, bars and points stand for at least 5 rows; the conditions and leaves of
+        the tree are shown as they are. True: the form tells the least and the greatest value and
+        lists rare categories, and charts have bars and points of fewer rows.
 
     Returns
     -------
@@ -144,16 +151,16 @@ def report(
     if test is not None and test.y is None and kind != "clusters":
         raise ValueError("X_test was given without y_test; pass y_test, too.")
     heading = f"Report: {type(model).__name__}" if title is None else one_line(str(title))
-    data = _data(found, kind, train, test)
+    data = _data(found, kind, train, test, 1 if show_values else FEWEST)
     return Report(_document(heading, found, data, train, test), heading)
 
 
 def _data(
-    found: Choices, kind: str, train: ReportRows | None, test: ReportRows | None
+    found: Choices, kind: str, train: ReportRows | None, test: ReportRows | None, fewest: int
 ) -> dict[str, Any]:
     """Return what the script of the page reads."""
     trees = [choice.tree for choice in found.trees]
-    shown = [_shown(found, choice, kind, train, test) for choice in found.trees]
+    shown = [_shown(found, choice, kind, train, test, fewest) for choice in found.trees]
     chart = None
     if found.title:
         chart = {"title": found.title, "x": found.x_label, "y": found.y_label}
@@ -161,12 +168,17 @@ def _data(
         "trees": shown,
         "shown": found.shown,
         "chart": chart,
-        "form": row_form(trees, None if train is None else train.table),
+        "form": row_form(trees, None if train is None else train.table, fewest),
     }
 
 
 def _shown(
-    found: Choices, choice: Choice, kind: str, train: ReportRows | None, test: ReportRows | None
+    found: Choices,
+    choice: Choice,
+    kind: str,
+    train: ReportRows | None,
+    test: ReportRows | None,
+    fewest: int,
 ) -> dict[str, Any]:
     """Return all that the page says about one tree."""
     tree = choice.tree
@@ -182,9 +194,10 @@ def _shown(
         "facts": [[_fact(name), one_line(text)] for name, text in choice.facts],
     }
     if train is not None:
-        data["spread"] = distributions(tree, train.table, _codes(tree, kind, train))
+        data["spread"] = distributions(tree, train.table, _codes(tree, kind, train), fewest)
     both = [rows for rows in (test, train) if rows is not None]
-    data["quality"] = [told for rows in both if (told := quality(found.model, kind, tree, rows))]
+    known = [quality(found.model, kind, tree, rows, fewest) for rows in both]
+    data["quality"] = [told for told in known if told]
     data["groups"] = _groups(found, choice, both)
     return data
 
@@ -271,9 +284,10 @@ def _document(
         "STATEMENT": escape(own.statement),
         "ADVICE": _advice(train, test, data),
         "CHOICES": _left_out(found),
+        "RARE": escape(_rare(data)),
         "SIZE": _size_choice(found),
         "DATA": embedded(data),
-        "SCRIPT": script_of_trees() + asset("certree.report", "report.js"),
+        "SCRIPT": script_of_trees() + _script(),
     }
     page = asset("certree.report", "report.html")
     # In one pass: a text that holds the name of a place is not a place.
@@ -283,6 +297,10 @@ def _document(
         name, _, rest = part.partition("}}")
         filled.append(texts[name] + rest)
     return "".join(filled)
+
+
+def _script() -> str:
+    return asset("certree.report", "times.js") + asset("certree.report", "report.js")
 
 
 def _lead(own: Choice, noun: str, train: ReportRows | None, test: ReportRows | None) -> str:
@@ -322,6 +340,14 @@ def _advice(train: ReportRows | None, test: ReportRows | None, data: dict[str, A
     else:
         return ""
     return f'<p class="advice">{told}</p>'
+
+
+def _rare(data: dict[str, Any]) -> str:
+    """Return what to choose for a value that the form does not list."""
+    options = [field["options"] for field in data["form"]["fields"] if field["kind"] == "choice"]
+    if not any("another value" in listed for listed in options):
+        return ""
+    return "Rare values are not listed; “another value” stands for them."
 
 
 def _size_choice(found: Choices) -> str:

@@ -23,12 +23,14 @@ from certree.tree._wording import one_line, plain, shorten
 
 from ._choices import objective_name
 from ._given import MOST_LETTERS, ReportRows
+from ._ranges import FEWEST, bins_of, counts_in_bins
 
-_N_BINS = 24
 Metric = tuple[str, float, str]
 
 
-def quality(model: Any, kind: str, tree: Tree, rows: ReportRows) -> dict[str, Any] | None:
+def quality(
+    model: Any, kind: str, tree: Tree, rows: ReportRows, fewest: int = FEWEST
+) -> dict[str, Any] | None:
     """Return the quality of a tree on rows, as far as something is known of them.
 
     Parameters
@@ -41,6 +43,8 @@ def quality(model: Any, kind: str, tree: Tree, rows: ReportRows) -> dict[str, An
         The tree.
     rows : ReportRows
         The rows.
+    fewest : int
+        Leaves with fewer of these rows are left out of charts.
     """
     told = {"name": rows.name, "n": rows.table.n_rows}
     if kind == "treatments":
@@ -54,11 +58,11 @@ def quality(model: Any, kind: str, tree: Tree, rows: ReportRows) -> dict[str, An
     elif kind == "outputs":
         found = _of_outputs(tree, rows)
     elif kind == "numbers":
-        found = _of_numbers(model, tree, rows)
+        found = _of_numbers(model, tree, rows, fewest)
     elif kind == "risks":
         found = _of_risks(tree, rows)
     else:
-        found = _of_classes(model, tree, rows)
+        found = _of_classes(model, tree, rows, fewest)
     if found is None:
         return None
     found["metrics"] = [[name, _number(value), help] for name, value, help in found["metrics"]]
@@ -85,7 +89,7 @@ def class_codes(tree: Tree, rows: ReportRows) -> tuple[NDArray[np.intp], list[st
 # ---- classes -------------------------------------------------------------------------------------
 
 
-def _of_classes(model: Any, tree: Tree, rows: ReportRows) -> dict[str, Any]:
+def _of_classes(model: Any, tree: Tree, rows: ReportRows, fewest: int) -> dict[str, Any]:
     true, names = class_codes(tree, rows)
     classes = [plain(label) for label in tree.classes]
     unseen = len(names) > len(classes)
@@ -116,7 +120,7 @@ def _of_classes(model: Any, tree: Tree, rows: ReportRows) -> dict[str, Any]:
             "names": [shorten(name, MOST_LETTERS) for name in names],
             "counts": table.tolist(),
         },
-        "calibration": _calibration(model, tree, rows, true, shares),
+        "calibration": _calibration(model, tree, rows, true, shares, fewest),
     }
 
 
@@ -183,21 +187,29 @@ def _of_task(model: Any, tree: Tree, rows: ReportRows) -> list[Metric]:
 
 
 def _calibration(
-    model: Any, tree: Tree, rows: ReportRows, true: Any, shares: NDArray[np.float64]
+    model: Any, tree: Tree, rows: ReportRows, true: Any, shares: NDArray[np.float64], fewest: int
 ) -> dict[str, Any]:
     """Return for each leaf the share that it states, and the share among these rows."""
     leaves = tree.apply(rows.table)
     binary = len(tree.classes) == 2
     positive = _positive(model, [plain(label) for label in tree.classes]) if binary else -1
     points = []
-    for leaf in np.unique(leaves).tolist():
+    kept, n_left_out = _leaves_of_many(leaves, fewest)
+    for leaf in kept:
         at = leaves == leaf
         code = positive if binary else int(tree.label[leaf])
         stated, seen = float(shares[at][0, code]), float(np.mean(true[at] == code))
         name = one_line(str(plain(tree.classes[code])))
         points.append([stated, seen, int(np.count_nonzero(at)), name])
     of = one_line(str(plain(tree.classes[positive]))) if binary else "the predicted class"
-    return {"points": points, "of": of}
+    return {"points": points, "of": of, "left_out": n_left_out}
+
+
+def _leaves_of_many(leaves: NDArray[Any], fewest: int) -> tuple[list[int], int]:
+    """Return the leaves that enough rows are in, and how many others there are."""
+    found, sizes = np.unique(leaves, return_counts=True)
+    kept = found[sizes >= fewest].tolist()
+    return kept, len(found) - len(kept)
 
 
 def _quietly(score: Any, *arguments: Any, **parameters: Any) -> Any:
@@ -212,7 +224,7 @@ def _quietly(score: Any, *arguments: Any, **parameters: Any) -> Any:
 # ---- numbers -------------------------------------------------------------------------------------
 
 
-def _of_numbers(model: Any, tree: Tree, rows: ReportRows) -> dict[str, Any]:
+def _of_numbers(model: Any, tree: Tree, rows: ReportRows, fewest: int) -> dict[str, Any]:
     y = rows.y
     assert y is not None
     leaves = tree.apply(rows.table)
@@ -233,13 +245,15 @@ def _of_numbers(model: Any, tree: Tree, rows: ReportRows) -> dict[str, Any]:
         help = f"share of the loss of criterion={model.criterion!r} that is explained; 1 is best"
         metrics.insert(0, ("D2", explained_share(model, y, said), help))
     points = []
-    for leaf in np.unique(leaves).tolist():
+    kept, n_left_out = _leaves_of_many(leaves, fewest)
+    for leaf in kept:
         at = leaves == leaf
         n_rows = int(np.count_nonzero(at))
         # Constants stay what they are; formulas are compared by their mean.
         mean = said[at][0] if not tree.payload.needs else np.mean(said[at])
         points.append([float(mean), float(np.mean(y[at])), n_rows, tree.payload.describe(leaf)])
-    return {"metrics": metrics, "residuals": _residuals(errors), "means": {"points": points}}
+    means = {"points": points, "left_out": n_left_out}
+    return {"metrics": metrics, "residuals": _residuals(errors, fewest), "means": means}
 
 
 def _bias(errors: NDArray[np.float64]) -> float:
@@ -248,16 +262,14 @@ def _bias(errors: NDArray[np.float64]) -> float:
     return 0.0 if abs(mean) < 1e-9 * size else mean
 
 
-def _residuals(errors: NDArray[np.float64]) -> dict[str, Any]:
-    """Return the residuals in bins that are symmetric about zero; the outer ones hold the rest."""
-    widest = float(np.quantile(np.abs(errors), 0.99)) or 1.0
-    places = np.clip(((errors / widest + 1) / 2 * _N_BINS).astype(np.intp), 0, _N_BINS - 1)
-    return {
-        "low": -widest,
-        "high": widest,
-        "cut": 0.0,
-        "bins": [np.bincount(places, minlength=_N_BINS).tolist()],
-    }
+def _residuals(errors: NDArray[np.float64], fewest: int) -> dict[str, Any] | None:
+    """Return the residuals in bars; the outer ones hold the rest. None if there are too few."""
+    bins = bins_of(errors, 0.0, fewest)
+    if bins is None:
+        return None
+    low, high, number = bins
+    counts = np.bincount(counts_in_bins(errors, bins), minlength=number)
+    return {"low": low, "high": high, "cut": 0.0, "bins": [counts.tolist()]}
 
 
 # ---- risks ---------------------------------------------------------------------------------------

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from itertools import chain
+from collections.abc import Hashable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -18,53 +19,94 @@ from certree.encoding import (
     Table,
     Test,
     Threshold,
+    TimeThreshold,
 )
+from certree.encoding._times import Form, form_of, is_time
 from certree.tree import LinearLeaves, Tree
-from certree.tree._wording import shorten
+from certree.tree._wording import one_line, shorten
 
-from ._given import MOST_LETTERS, distinct_values, text_of
+from ._given import MOST_LETTERS, distinct_values, named_values, text_of
+from ._ranges import FEWEST, number_range, time_range
 
 _MOST_OPTIONS = 200
 _UNSEEN = "\x00another value"
-# Tests that say which values a column has.
-_KINDS = (Category, Flag, Level, Missing, Multiway, Subset, Threshold)
+# Tests that say which values a column has. The page asks any other test as it is worded.
+_KINDS = (Category, Flag, Level, Missing, Multiway, Subset, Threshold, TimeThreshold)
 
 
-def row_form(trees: list[Tree], table: Table | None) -> dict[str, Any]:
+@dataclass(frozen=True)
+class _Field:
+    """What the page shows of a field, and the values of its options if it has such."""
+
+    shown: dict[str, Any]
+    values: NDArray[Any] | None = None
+    is_question: bool = False
+
+
+def row_form(trees: list[Tree], table: Table | None, fewest: int = FEWEST) -> dict[str, Any]:
     """Return the fields of the form, and the tests of every tree in terms of them.
 
-    A field is a number, or a choice among options. Tests on numbers are thresholds; other tests
-    come as the outcome of each option, so that the page need not know what they mean. Where leaves
-    hold formulas, the columns of these are fields, too.
+    A field is a number, a time, or a choice among options. Tests on numbers and times come with
+    their thresholds; other tests come as the outcome of each option, so that the page need not know
+    what they mean. Where leaves hold formulas, the columns of these are fields, too.
+
+    Parameters
+    ----------
+    trees : list of Tree
+        The trees.
+    table : Table or None
+        The training rows.
+    fewest : int
+        Values that fewer of them have are not told, unless a tree asks for them.
     """
     asked: dict[int, list[Test]] = {}
     names: dict[int, str] = {}
+    questions: dict[Hashable, Test] = {}
     for tree in trees:
         for test in tree.tests:
-            asked.setdefault(test.feature, []).append(test)
-            names[test.feature] = test.name
+            if isinstance(test, _KINDS):
+                asked.setdefault(test.feature, []).append(test)
+                names[test.feature] = test.name
+            else:
+                questions[_key(test)] = test
         if isinstance(tree.payload, LinearLeaves):
             used = zip(tree.payload.features, tree.payload.columns, strict=True)
             names |= {feature: name for feature, name in used if feature in tree.payload.needs}
-    if table is None and not all(isinstance(test, _KINDS) for test in chain(*asked.values())):
-        # The values of such columns are not known.
-        return {"fields": [], "tests": [], "formulas": []}
-    fields = {}
+    fields: dict[Hashable, _Field] = {}
     for feature in sorted(names):
-        column = None if table is None else table.column(feature)
-        fields[feature] = _field(names[feature], asked.get(feature, []), column)
-    places = {feature: place for place, feature in enumerate(fields)}
+        tests = asked.get(feature, [])
+        column = None if table is None else _column(feature, tests, table)
+        is_zoned = table is not None and table.kinds[feature] == "zoned"
+        fields[feature] = _field(names[feature], tests, column, is_zoned, fewest)
+    fields |= {key: _question(test) for key, test in questions.items()}
+    places = {key: place for place, key in enumerate(fields)}
+
+    def answers(test: Test) -> dict[str, Any]:
+        key = _key(test)
+        return {"field": places[key], **_answers(test, fields[key])}
+
     return {
-        "fields": [shown for shown, _ in fields.values()],
-        "tests": [
-            [_answers(test, places[test.feature], fields[test.feature][1]) for test in tree.tests]
-            for tree in trees
-        ],
+        "fields": [field.shown for field in fields.values()],
+        "tests": [[answers(test) for test in tree.tests] for tree in trees],
         "formulas": [_formulas(tree, places) for tree in trees],
     }
 
 
-def _formulas(tree: Tree, places: dict[int, int]) -> list[Any] | None:
+def _key(test: Test) -> Hashable:
+    """Return what the field of a test is found by: its column, or all that it says."""
+    if isinstance(test, _KINDS):
+        return test.feature
+    return test.feature, *(test.describe(outcome) for outcome in range(test.n_outcomes))
+
+
+def _column(feature: int, tests: list[Test], table: Table) -> NDArray[Any]:
+    """Return the column as the tests read it: texts may stand for times."""
+    times = [test for test in tests if isinstance(test, TimeThreshold)]
+    column: NDArray[Any] = times[0].column_of(table) if times else table.column(feature)
+    return column
+
+
+def _formulas(tree: Tree, places: dict[Hashable, int]) -> list[Any] | None:
     """Return what the leaves of a tree compute, in terms of fields; None for constants."""
     leaves = tree.payload
     if not isinstance(leaves, LinearLeaves):
@@ -73,77 +115,94 @@ def _formulas(tree: Tree, places: dict[int, int]) -> list[Any] | None:
     return [[one.intercept, [[places[k], slope] for k, slope in one.terms]] for one in found]
 
 
+# ---- fields --------------------------------------------------------------------------------------
+
+
 def _field(
-    name: str, tests: list[Test], column: NDArray[Any] | None
-) -> tuple[dict[str, Any], NDArray[Any] | None]:
-    """Return a field, and the values of its options if it has such."""
-    name = shorten(name, MOST_LETTERS)
-    kinds = {isinstance(test, Threshold) for test in tests if not isinstance(test, Missing)}
-    if kinds == {True} or not tests:
-        return {"name": name, "kind": "number", **_number(tests, column)}, None
-    values, texts = _options(tests, column)
+    name: str, tests: list[Test], column: NDArray[Any] | None, is_zoned: bool, fewest: int
+) -> _Field:
+    base = {"name": shorten(name, MOST_LETTERS)}
+    valued = [test for test in tests if not isinstance(test, Missing)]
+    times = [test for test in valued if isinstance(test, TimeThreshold)]
+    if times:
+        return _Field({**base, "kind": "time", **_time(times[0].form, times, column, fewest)})
+    if column is not None and is_time(column):
+        form = form_of(column, is_zoned)
+        return _Field({**base, "kind": "time", **_time(form, [], column, fewest)})
+    is_number = any(isinstance(test, Threshold) for test in valued)
+    if not tests or is_number or (not valued and column is not None and column.dtype != object):
+        return _Field({**base, "kind": "number", **_number(valued, column, fewest)})
+    if not valued:  # all that matters is whether there is a value
+        options = ["present", "missing"]
+        return _Field({**base, "kind": "choice", "options": options, "value": 0})
+    values, texts = _options(valued, column, fewest)
     start = 0
     if column is not None:
-        common = _common(column, 1)
-        start = next((i for i, value in enumerate(values[:-1]) if value in common), len(texts) - 1)
-    return {"name": name, "kind": "choice", "options": texts, "value": start}, values
+        common = _common(column, 1, fewest)
+        start = next((i for i, value in enumerate(values[:-1]) if value in common), len(texts) - 2)
+    return _Field({**base, "kind": "choice", "options": texts, "value": start}, values)
 
 
-def _number(tests: list[Test], column: NDArray[Any] | None) -> dict[str, Any]:
+def _question(test: Test) -> _Field:
+    """Return the field of a test of another kind: its question, with its answers as options."""
+    options = [
+        shorten(one_line(test.describe(outcome)), MOST_LETTERS)
+        for outcome in range(test.n_outcomes)
+    ]
+    name = shorten(test.name, MOST_LETTERS)
+    shown = {"name": name, "kind": "choice", "options": options, "value": 0}
+    return _Field(shown, is_question=True)
+
+
+def _number(tests: list[Test], column: NDArray[Any] | None, fewest: int) -> dict[str, Any]:
     """Return where a number starts, and what is known of its range."""
     cuts = [test.threshold for test in tests if isinstance(test, Threshold)]
-    known = np.array([]) if column is None else np.asarray(column, dtype=np.float64)
-    known = known[np.isfinite(known)]
-    if not known.size:
+    found = None if column is None else number_range(column.astype(np.float64), fewest)
+    if found is None:
         return {"value": cuts[0] if cuts else 0, "hint": ""}
-    middle = float(np.quantile(known, 0.5, method="lower"))
-    hint = f"{known.min():.5g} to {known.max():.5g} in the data"
-    return {"value": float(f"{middle:.5g}"), "hint": hint}
+    return {"value": found[1], "hint": found[0]}
 
 
-def _options(tests: list[Test], column: NDArray[Any] | None) -> tuple[NDArray[Any], list[str]]:
+def _time(
+    form: Form, tests: list[TimeThreshold], column: NDArray[Any] | None, fewest: int
+) -> dict[str, Any]:
+    """Return the form of a time, where it starts, and what is known of its range."""
+    found = None
+    if column is not None and is_time(column):  # a column without any value holds numbers
+        found = time_range(column, form, fewest)
+    if found is None:
+        return {"form": form, "value": tests[0].words if tests else "", "hint": ""}
+    return {"form": form, "value": found[1], "hint": found[0]}
+
+
+def _options(
+    tests: list[Test], column: NDArray[Any] | None, fewest: int
+) -> tuple[NDArray[Any], list[str]]:
     """Return the values to choose from, and their texts; the last one is a missing value."""
-    named = [value for test in tests for value in _values_of(test)]
+    named = [value for test in tests for value in named_values(test)]
     is_text = any(test.is_text for test in tests) if column is None else column.dtype == object
-    if column is None or column.dtype.kind in "fbO":
-        kind: Any = object if is_text else np.float64
-        seen = np.array([], dtype=kind) if column is None else _common(column).astype(kind)
-        values = np.array(list(dict.fromkeys([*np.array(named, dtype=kind), *seen])), dtype=kind)
-    else:  # of a kind that tests compare with, but do not list
-        values = _common(column)
+    kind: Any = object if is_text else np.float64
+    seen = np.array([], dtype=kind)
+    if column is not None:
+        seen = _common(column, _MOST_OPTIONS, fewest).astype(kind)
+    values = np.array(list(dict.fromkeys([*np.array(named, dtype=kind), *seen])), dtype=kind)
     texts = [_text(value, tests) for value in values]
     if is_text:
         values = np.array([*values, _UNSEEN, None], dtype=object)
         return values, [*texts, "another value", "missing"]
-    if values.dtype != np.float64:
-        return np.concatenate([values, np.array(["NaT"], dtype=values.dtype)]), [*texts, "missing"]
-    if all(isinstance(test, Flag | Missing) for test in tests):
+    if all(isinstance(test, Flag) for test in tests):
         ends, told = [np.nan], ["missing"]
     else:
         ends, told = [values.max(initial=0.0) + 1.0, np.nan], ["another value", "missing"]
     return np.array([*values, *ends]), [*texts, *told]
 
 
-def _common(column: NDArray[Any], most: int = _MOST_OPTIONS) -> NDArray[Any]:
-    """Return the most frequent values of a column, in order."""
+def _common(column: NDArray[Any], most: int, fewest: int) -> NDArray[Any]:
+    """Return the most frequent values of a column that enough rows have, in order."""
     values, places = distinct_values(column)
     sizes = np.bincount(places[places >= 0], minlength=len(values))
-    return values[np.sort(np.argsort(-sizes, kind="stable")[:most])]
-
-
-def _values_of(test: Test) -> list[Any]:
-    """Return the values that a test names."""
-    if isinstance(test, Level):
-        return list(test.levels)
-    if isinstance(test, Category):
-        return [test.value]
-    if isinstance(test, Subset):
-        return list(test.values)
-    if isinstance(test, Flag):
-        return [1.0, 0.0]
-    if isinstance(test, Multiway):
-        return [value for group in test.categories for value in group if value is not None]
-    return []
+    listed = np.argsort(-sizes, kind="stable")[:most]
+    return values[np.sort(listed[sizes[listed] >= fewest])]
 
 
 def _text(value: Any, tests: list[Test]) -> str:
@@ -152,10 +211,28 @@ def _text(value: Any, tests: list[Test]) -> str:
     return text_of(value)
 
 
-def _answers(test: Test, place: int, values: NDArray[Any] | None) -> dict[str, Any]:
+# ---- answers -------------------------------------------------------------------------------------
+
+
+def _answers(test: Test, field: _Field) -> dict[str, Any]:
     """Return a test in terms of its field."""
-    if values is not None:
-        return {"field": place, "outcomes": test.outcome(values).tolist()}
+    if field.is_question:
+        return {"outcomes": list(range(test.n_outcomes))}
+    if field.values is not None:
+        return {"outcomes": test.outcome(field.values).tolist()}
+    missing = test.missing_outcome
+    if field.shown["kind"] == "choice":  # present or missing
+        return {"outcomes": [1 - missing, missing]}
+    if isinstance(test, TimeThreshold):
+        # As text: JavaScript rounds integers beyond 53 bits.
+        return {"moment": str(test.moment), "missing": missing}
     if isinstance(test, Threshold):
-        return {"field": place, "cut": test.threshold, "missing": test.missing_outcome}
-    return {"field": place, "missing": test.missing_outcome}
+        return {"cut": test.threshold, "sides": [0, 1], "missing": missing}
+    if isinstance(test, Flag):
+        return {"cut": 0.5, "sides": [1, 0], "missing": missing}
+    if isinstance(test, Missing):
+        return {"missing": missing}
+    known = np.array(named_values(test), dtype=np.float64)
+    other = test.outcome(np.array([known.max() + 1.0]))[0]
+    pairs = zip(known.tolist(), test.outcome(known).tolist(), strict=True)
+    return {"values": [list(pair) for pair in pairs], "other": int(other), "missing": missing}

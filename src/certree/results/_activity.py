@@ -12,7 +12,8 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterator
 from contextlib import contextmanager
-from contextvars import ContextVar
+from contextvars import ContextVar, copy_context
+from functools import partial
 from threading import Event, Lock, Thread
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
@@ -135,7 +136,9 @@ class Activity:
             yield
             return
         over = Event()
-        thread = Thread(target=self._draw, args=(screen, over), name="certree", daemon=True)
+        # With the context of the call: by it a notebook knows the cell that the line belongs to.
+        draw = partial(copy_context().run, self._draw, screen, over)
+        thread = Thread(target=draw, name="certree", daemon=True)
         thread.start()
         try:
             yield

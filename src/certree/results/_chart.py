@@ -9,6 +9,8 @@ from html import escape
 
 _WIDTH, _HEIGHT = 440.0, 230.0
 _LEFT, _RIGHT, _TOP, _BOTTOM = 62.0, 14.0, 12.0, 44.0
+_CHARACTER = 7.0  # pixels, generous for letters of 11 px
+_NAME = 18.0  # the name of the upright axis, and what is left free beside it
 
 BLUE, ORANGE, INK = "#2f81d6", "#d9730d", "currentColor"
 
@@ -55,7 +57,10 @@ def chart(
     x_ticks, y_ticks = _ticks(min(xs), max(xs)), _ticks(min(ys), max(ys))
     if from_zero:
         y_ticks = _ticks(min(0.0, *ys), max(ys))
-    to_x = _scale(x_ticks, _LEFT, _WIDTH - _RIGHT)
+    # Labels end 7 pixels before the axis.
+    longest = max(len(_label(tick)) for tick in y_ticks)
+    left = max(_LEFT, _NAME + _CHARACTER * longest + 7)
+    to_x = _scale(x_ticks, left, _WIDTH - _RIGHT)
     to_y = _scale(y_ticks, _HEIGHT - _BOTTOM, _TOP)
     parts = [_axis(x_ticks, y_ticks, to_x, to_y, x_label, y_label)]
     parts += [_draw(one, to_x, to_y) for one in kept]
@@ -96,6 +101,10 @@ def _ticks(low: float, high: float) -> list[float]:
     return [k * step for k in range(int(first), int(last) + 1)]
 
 
+def _label(tick: float) -> str:
+    return f"{tick:.6g}"
+
+
 class _scale:
     """Maps numbers to pixels."""
 
@@ -116,19 +125,21 @@ def _axis(
     x_label: str,
     y_label: str,
 ) -> str:
-    bottom, right = _HEIGHT - _BOTTOM, _WIDTH - _RIGHT
+    bottom, left, right = _HEIGHT - _BOTTOM, to_x.start, to_x.stop
     parts = []
     for tick in y_ticks:
         y = to_y(tick)
-        parts.append(f'<path class="grid" d="M{_LEFT:.0f} {y:.1f}H{right:.0f}"/>')
-        parts.append(f'<text x="{_LEFT - 7:.0f}" y="{y + 4:.1f}" class="end">{tick:.6g}</text>')
+        parts.append(f'<path class="grid" d="M{left:.0f} {y:.1f}H{right:.0f}"/>')
+        parts.append(f'<text x="{left - 7:.0f}" y="{y + 4:.1f}" class="end">{_label(tick)}</text>')
     for tick in x_ticks:
         x = to_x(tick)
         parts.append(f'<path class="grid" d="M{x:.1f} {bottom:.0f}v4"/>')
-        parts.append(f'<text x="{x:.1f}" y="{bottom + 17:.0f}">{tick:.6g}</text>')
+        # The last label may be wider than the margin beside the chart.
+        middle = min(x, _WIDTH - _CHARACTER * len(_label(tick)) / 2)
+        parts.append(f'<text x="{middle:.1f}" y="{bottom + 17:.0f}">{_label(tick)}</text>')
     middle = (_TOP + bottom) / 2
     parts.append(
-        f'<text x="{(_LEFT + right) / 2:.0f}" y="{_HEIGHT - 8:.0f}">{escape(x_label)}</text>'
+        f'<text x="{(left + right) / 2:.0f}" y="{_HEIGHT - 8:.0f}">{escape(x_label)}</text>'
         f'<text transform="translate(13 {middle:.0f}) rotate(-90)">{escape(y_label)}</text>'
     )
     return "".join(parts)

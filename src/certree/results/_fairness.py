@@ -15,7 +15,7 @@ from certree.tasks._rates import CONSTRAINTS, allowed_by_rate, constraint_names,
 from certree.tree import Tree
 from certree.tree._plain import plain, shown
 
-from ._card import beside, card, table
+from ._card import beside, card, sentence, table
 from ._certificate import Certificate, Exact, exact, show
 from ._charts import fairness_chart
 from ._plots import data_frame, plot_fairness
@@ -260,7 +260,19 @@ class FairnessReport:
     differences: dict[str, float]
     disparity: float
 
+    def __repr__(self) -> str:
+        return f"<FairnessReport: {len(self.groups)} groups, {self.disparity:.6g} apart>"
+
     def __str__(self) -> str:
+        return _laid_out(self._lines())
+
+    def _repr_html_(self) -> str:
+        heads, *lines = self._lines()
+        told = sentence(f"Groups are {self.disparity:.6g} apart.")
+        return card("Fairness report", told, table(heads, lines))
+
+    def _lines(self) -> list[list[str]]:
+        """Return a table of the rates: its head, a line for each group, and how far they differ."""
         sizes = {"rows": list(map(str, self.rows))}
         if self.weights != self.rows:
             sizes["weight"] = [f"{weight:g}" for weight in self.weights]
@@ -270,7 +282,7 @@ class FairnessReport:
             lines.append([repr(group), *(size[place] for size in sizes.values()), *numbers])
         apart = [f"{difference:.4f}" for difference in self.differences.values()]
         lines.append(["apart", *("" for _ in sizes), *apart])
-        return _laid_out(lines)
+        return lines
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values; groups become texts."""

@@ -18,7 +18,7 @@ _SHARE_BETWEEN_LINES = 0.1
 # If nothing changes, it gets one this often, to show that the search is alive.
 _BETWEEN_SIGNS_OF_LIFE = 30.0
 
-# Columns of a screen that does not say how wide it is, such as that of a notebook.
+# Columns of a screen that does not say how wide it is.
 _USUAL_WIDTH = 100
 
 _BAR_WIDTH = 16
@@ -95,7 +95,7 @@ class LogScreen(Screen):
 
 
 class LineScreen(Screen):
-    """A terminal or a notebook: one line that is redrawn in place."""
+    """A terminal: one line that is redrawn in place."""
 
     def __init__(self, stream: TextIO, patience: float, stays: bool) -> None:
         super().__init__(patience, stays)
@@ -116,6 +116,31 @@ class LineScreen(Screen):
         elif self._width:
             self._stream.write("\r" + " " * self._width + "\r")
         self._stream.flush()
+
+
+class NotebookScreen(Screen):
+    """A notebook: one output that is updated, since a saved notebook keeps all that is printed."""
+
+    def __init__(self, patience: float, stays: bool) -> None:
+        super().__init__(patience, stays)
+        self._handle: Any = None
+
+    def show(self, shown: Shown) -> None:
+        self._put({"text/plain": shown.line()})
+
+    def close(self, last: Shown) -> None:
+        if self._stays and last.bounds:
+            self.show(Shown("", last.bounds, last.seconds, last.limit))
+        elif self._handle is not None:
+            self._put({})  # an output that shows nothing; it cannot be taken back
+
+    def _put(self, data: dict[str, str]) -> None:
+        from IPython.display import display
+
+        if self._handle is None:
+            self._handle = display(data, raw=True, display_id=True)
+        else:
+            self._handle.update(data, raw=True)
 
 
 class TerminalScreen(LineScreen):
@@ -202,8 +227,7 @@ def choose_screen(verbose: object, patience: float, *, is_logged: bool) -> Scree
         return None
     patience = patience if is_auto else 0.0
     if _is_notebook(sys.stdout):
-        # The error stream of a notebook is red.
-        return LineScreen(sys.stdout, patience, stays=not is_auto)
+        return NotebookScreen(patience, stays=not is_auto)
     stream = sys.stderr
     if not _is_terminal(stream):
         return None if is_auto or stream is None else LogScreen(stream)

@@ -12,6 +12,8 @@ from certree import metrics
 from certree.encoding._texts import as_array
 from certree.metrics._binary_labels import confusion, positive_class
 
+from ._card import beside, card, sentence, table
+
 _COUNTS = ("tp", "fp", "fn", "tn")
 
 
@@ -64,11 +66,29 @@ class ClassificationSummary(Mapping[str, float]):
             f"{'predicted positive':<20} {cells['tp']:>{wide}} {cells['fp']:>{wide}}",
             f"{'predicted negative':<20} {cells['fn']:>{wide}} {cells['tn']:>{wide}}",
         ]
+        return "\n".join(
+            [*lines, *(f"{name:<20} {value:>{wide}.4f}" for name, value in self._rates)]
+        )
+
+    @property
+    def _rates(self) -> list[tuple[str, float]]:
+        """All that is no count."""
         skipped = (*_COUNTS, "positives", "negatives")
-        for name, value in self._values.items():
-            if name not in skipped:
-                lines.append(f"{name.replace('_', ' '):<20} {value:>{wide}.4f}")
-        return "\n".join(lines)
+        kept = [(name, value) for name, value in self._values.items() if name not in skipped]
+        return [(name.replace("_", " "), value) for name, value in kept]
+
+    def _repr_html_(self) -> str:
+        cells = {name: f"{self._values[name]:.10g}" for name in _COUNTS}
+        lines = [
+            ("predicted positive", cells["tp"], cells["fp"]),
+            ("predicted negative", cells["fn"], cells["tn"]),
+        ]
+        rates = [(name, f"{value:.4f}") for name, value in self._rates]
+        return card(
+            "Classification summary",
+            sentence(f"Positive class: {self.pos_label}"),
+            beside(table(("", "positive", "negative"), lines), table(("metric", "value"), rates)),
+        )
 
 
 def classification_summary(
@@ -176,7 +196,7 @@ def _share(part: float, whole: float) -> float:
     return part / whole if whole else 0.0
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class CostReport:
     """What a tree asks and costs on some rows, by :meth:`CostSensitiveTreeClassifier.cost_report`.
 
@@ -239,7 +259,22 @@ class CostReport:
             "measured": {str(column): share for column, share in self.measured.items()},
         }
 
+    def __repr__(self) -> str:
+        cost = "" if self.cost is None else f"cost {self.cost:.6g}, "
+        return f"<CostReport: {cost}price of tests {self.test_cost:.6g}, {self.n_rows} rows>"
+
     def __str__(self) -> str:
+        lines = self._lines()
+        wide = max(16, *map(len, lines))
+        rows = [f"{name:<{wide}} {text:>10}" for name, text in lines.items()]
+        return "\n".join([f"{self.n_rows} rows, means of a row:", *rows])
+
+    def _repr_html_(self) -> str:
+        facts = table(("mean of a row", "value"), list(self._lines().items()))
+        return card(f"Cost report on {self.n_rows} rows", facts)
+
+    def _lines(self) -> dict[str, str]:
+        """Return all numbers by their names in words."""
         shown = {
             "tests asked": self.n_tests,
             "columns asked": self.n_columns,
@@ -253,6 +288,4 @@ class CostReport:
         for column, share in self.measured.items():
             name = f"column {column}" if isinstance(column, int) else str(column)
             lines[f"asks {name}"] = f"{share:.1%}"
-        wide = max(16, *map(len, lines))
-        rows = [f"{name:<{wide}} {text:>10}" for name, text in lines.items()]
-        return "\n".join([f"{self.n_rows} rows, means of a row:", *rows])
+        return lines

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from html import escape
 from time import perf_counter
 from typing import Any
 
@@ -46,6 +47,13 @@ CHECKERS: Mapping[str, Callable[[Any, GivenRows], Checked]] = {
 """The checkers of models, solutions, fronts and curves, by the class of certificate or result."""
 
 
+# As the other results look in notebooks, which are drawn by code that checkers do not know.
+_STYLE = (
+    "font:14px/1.45 system-ui,-apple-system,'Segoe UI',Roboto,sans-serif;color:inherit;"
+    "max-width:60em;text-align:left"
+)
+
+
 @dataclass(frozen=True, repr=False)
 class VerificationReport:
     """What `verify` has checked. Its truth value is True, since a check that fails raises.
@@ -74,13 +82,28 @@ class VerificationReport:
         return True
 
     def __repr__(self) -> str:
-        cost = "no tree" if self.cost is None else f"cost {show(self.cost)}"
-        return f"<VerificationReport: {len(self.checks)} checks, {cost}, {self.n_rows} rows>"
+        return f"<VerificationReport: {len(self.checks)} checks, {self._cost}, {self.n_rows} rows>"
 
     def __str__(self) -> str:
-        cost = "no tree" if self.cost is None else f"cost {show(self.cost)}"
-        lines = [f"Verified on {self.n_rows} rows in {self.seconds:.3g} s: {cost}"]
-        return "\n".join([*lines, *(f"  ok  {check}" for check in self.checks)])
+        return "\n".join([self._title, *(f"  ok  {check}" for check in self.checks)])
+
+    def _repr_html_(self) -> str:
+        checks = "".join(
+            f"<li style=\"list-style:'\u2713\\00a0\\00a0'\">{escape(check)}</li>"
+            for check in self.checks
+        )
+        return (
+            f'<div style="{_STYLE}"><p style="margin:.35em 0;font-weight:600">{self._title}</p>'
+            f'<ul style="margin:.35em 0;padding-left:1.6em">{checks}</ul></div>'
+        )
+
+    @property
+    def _title(self) -> str:
+        return f"Verified on {self.n_rows} rows in {self.seconds:.3g} s: {self._cost}"
+
+    @property
+    def _cost(self) -> str:
+        return "no tree" if self.cost is None else f"cost {show(self.cost)}"
 
 
 def verify(

@@ -132,8 +132,10 @@ function spreadOf(node) {
       notes.push(`${amount(spread.missing)} rows have no value; they take the side \u201c${side}\u201d.`);
     }
     if (notes.length) box.append(element("p", { class: "told" }, notes.join(" ")));
-  } else {
+  } else if (spread.values.length) {
     box.append(valueTable(spread, colours));
+  } else {
+    box.append(element("p", { class: "told" }, `There are fewer than ${spread.fewest} values, too few for a chart.`));
   }
   return box;
 }
@@ -282,14 +284,19 @@ let isAsked = false;
 function showForm() {
   const form = byId("form");
   data.form.fields.forEach((field, k) => {
-    const input = field.kind === "number"
-      ? element("input", { type: "number", step: "any", name: `field-${k}`, value: String(field.value) })
-      : element("select", { name: `field-${k}` }, ...field.options.map((text, i) =>
+    const name = `field-${k}`, value = String(field.value);
+    let input = null;
+    if (field.kind === "number") input = element("input", { type: "number", step: "any", name, value });
+    else if (field.kind === "time") input = element("input", { type: "text", name, value, placeholder: EXAMPLES[field.form] });
+    else {
+      input = element("select", { name }, ...field.options.map((text, i) =>
         element("option", { value: i, selected: i === field.value }, text)));
+    }
     form.append(element("label", null, field.name, input, field.hint ? element("small", null, field.hint) : null));
   });
   form.append(element("div", null, element("button", { type: "submit" }, "Show the way"), " ",
     element("button", { type: "button", id: "forget", onclick: forget }, "Clear")));
+  form.noValidate = true;
   form.addEventListener("submit", (event) => { event.preventDefault(); ask(); });
   form.addEventListener("input", () => { if (isAsked) ask(); });
 }
@@ -297,17 +304,39 @@ function showForm() {
 function forget() {
   isAsked = false;
   byId("answer").replaceChildren();
+  for (const input of byId("form").elements) input.removeAttribute("aria-invalid");
   treeView.highlight(null);
+}
+
+/* ---- answers -------------------------------------------------------------------------------- */
+
+/* Return what is wrong with what a field holds; nothing if all is well. */
+function wrongIn(field, input) {
+  const text = input.value.trim();
+  if (field.kind === "number") {
+    // An unreadable number has no text that could be shown.
+    const isWrong = input.validity.badInput || (text !== "" && !Number.isFinite(Number(text)));
+    return isWrong ? `${field.name} is a number, such as 12.5.` : "";
+  }
+  if (field.kind !== "time" || text === "" || momentOf(text, field.form) !== null) return "";
+  return `${field.name} is ${KINDS[field.form]}, such as ${EXAMPLES[field.form]}; \u201c${text}\u201d is none.`;
 }
 
 /* Return the outcome of a test for what the form holds, and the value in words. */
 function outcomeOf(test, form) {
   const field = data.form.fields[test.field], input = form.elements[`field-${test.field}`];
   if (field.kind === "choice") return [test.outcomes[Number(input.value)], field.options[Number(input.value)]];
-  const isMissing = input.value.trim() === "";
-  if (test.cut === undefined) return [isMissing ? test.missing : 1 - test.missing, isMissing ? "missing" : input.value];
-  if (isMissing) return [test.missing, "missing"];
-  return [Number(input.value) <= test.cut ? 0 : 1, input.value];
+  const text = input.value.trim();
+  return text === "" ? [test.missing, "missing"] : [sideOf(test, field, text), text];
+}
+
+/* Return the outcome of a test for a number or a time. */
+function sideOf(test, field, text) {
+  if (test.moment !== undefined) return momentOf(text, field.form) <= BigInt(test.moment) ? 0 : 1;
+  if (test.cut !== undefined) return test.sides[Number(text) <= test.cut ? 0 : 1];
+  if (test.values === undefined) return 1 - test.missing;
+  const named = test.values.find(([value]) => value === Number(text));
+  return named ? named[1] : test.other;
 }
 
 /* Return the number that the formula of a leaf gives for what the form holds, in words. */
@@ -319,12 +348,25 @@ function computed([intercept, terms], form) {
   return terms.length ? `${Number(sum.toPrecision(6))} = ` : "";
 }
 
+/* Mark the fields that cannot be read, and return what is wrong with them. */
+function problems(form) {
+  const found = [];
+  data.form.fields.forEach((field, k) => {
+    const input = form.elements[`field-${k}`];
+    const wrong = input.closest("label").hidden ? "" : wrongIn(field, input);
+    if (wrong) input.setAttribute("aria-invalid", "true");
+    else input.removeAttribute("aria-invalid");
+    if (wrong) found.push(wrong);
+  });
+  return found;
+}
+
 function ask() {
   isAsked = true;
   const tree = data.trees[shown], tests = data.form.tests[shown], form = byId("form");
-  const wrong = Array.from(form.elements).find((input) => input.validity && !input.validity.valid);
-  if (wrong) {
-    byId("answer").replaceChildren(element("p", null, "One of the values is not a number."));
+  const wrong = problems(form);
+  if (wrong.length) {
+    byId("answer").replaceChildren(...wrong.map((text) => element("p", { class: "wrong" }, text)));
     treeView.highlight(null);
     return;
   }
@@ -374,17 +416,19 @@ function showQuality(tree) {
   }
   for (const set of sets) if (set.confusion) parts.push(confusion(set, tree));
   const first = sets[0];
-  if (first.calibration && first.name === "Held-out rows") {
+  if (first.calibration && first.calibration.points.length && first.name === "Held-out rows") {
     const labels = { title: "Calibration", x: `stated share of ${first.calibration.of}`, y: "observed share" };
     parts.push(element("div", null, element("h3", null, "Calibration on held-out rows"),
       diagonal(first.calibration.points, labels, true),
       element("p", { class: "hint" },
-        "One point for each leaf, larger with more rows. On the line, shares are as stated.")));
+        "One point for each leaf, larger with more rows. On the line, shares are as stated."
+        + leftOut(first.calibration.left_out))));
   }
-  if (first.means) {
+  if (first.means && first.means.points.length) {
     const labels = { title: "Predicted and observed means", x: "predicted", y: "observed mean" };
     parts.push(element("div", null, element("h3", null, `Leaves: ${first.name.toLowerCase()}`),
-      diagonal(first.means.points, labels, false)));
+      diagonal(first.means.points, labels, false),
+      element("p", { class: "hint" }, "One point for each leaf, larger with more rows." + leftOut(first.means.left_out))));
   }
   if (first.residuals) {
     parts.push(element("div", null, element("h3", null, `Residuals: ${first.name.toLowerCase()}`),
@@ -402,6 +446,11 @@ function showQuality(tree) {
   }
   const rest = element("div", { class: "columns rest" }, ...parts);
   body.replaceChildren(element("div", { class: "columns" }, figures, rest));
+}
+
+function leftOut(leaves) {
+  if (!leaves) return "";
+  return leaves === 1 ? " One leaf with very few rows is left out." : ` ${leaves} leaves with very few rows are left out.`;
 }
 
 function confusion(set, tree) {
