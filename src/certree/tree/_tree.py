@@ -470,7 +470,8 @@ class Tree(TreeExports):
     def predict_proba(self, X: Any) -> Any:
         """Return the share of each class among the training rows of the leaf that a row reaches.
 
-        Each training row counts with its sample weight. An array of shape (n_rows, n_classes); for several outputs a list of them.
+        Each training row counts with its sample weight. An array of shape (n_rows, n_classes); for
+        several outputs a list of them.
         """
         if isinstance(self._payload, SeveralLabels):
             return self._payload.shares(self.apply(X))
