@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from sklearn.tree import DecisionTreeClassifier
 
 from certree import (
     CostSensitiveTreeClassifier,
@@ -25,6 +26,7 @@ from certree import (
     SurvivalTree,
     Tree,
     metrics,
+    optimality_gap,
     reduce,
     tasks,
     verify,
@@ -32,6 +34,7 @@ from certree import (
 from certree.exceptions import CertificateError
 from certree.tree._payload_labels import Labels
 from certree.tree._view import view
+from certree.tree._wording import weight
 
 N_ROWS = 80
 _RANDOM = np.random.default_rng(3)
@@ -306,3 +309,29 @@ def test_limits_and_tasks_count_rows_too() -> None:
     rows = _in_nodes(model.tree_, _counted(weights))
     assert model.tree_.payload.node_rows.tolist() == rows.tolist()
     assert model.tree_.weights.tolist() == _in_nodes(model.tree_, weights).tolist()
+
+
+def test_a_tree_of_scikit_learn_has_rows_unless_it_was_weighted() -> None:
+    greedy = DecisionTreeClassifier(max_depth=3, random_state=0).fit(X, SICK)
+    tree = optimality_gap(greedy, X, SICK).tree
+    assert tree.rows is not None
+    assert tree.payload.node_rows.tolist() == _in_nodes(tree, np.ones(N_ROWS)).tolist()
+    assert "weight" not in tree.to_text()
+    weighted = DecisionTreeClassifier(max_depth=3, class_weight="balanced").fit(X, SICK)
+    assert optimality_gap(weighted, X, SICK).tree.rows is None
+
+
+def test_scikit_learn_gets_rows_labels_and_shares_that_add_up_to_one() -> None:
+    model = OptimalTreeClassifier(1, objective="balanced_accuracy").fit(X, SICK, WEIGHTS["decimal"])
+    other = model.to_sklearn()
+    assert other.tree_.n_node_samples.tolist() == model.tree_.payload.node_rows.tolist()
+    assert other.tree_.weighted_n_node_samples == pytest.approx(model.tree_.weights)
+    assert other.predict(X).tolist() == model.predict(X).tolist()
+    assert other.predict_proba(X).sum(axis=1) == pytest.approx(1)
+
+
+@pytest.mark.parametrize(
+    ("value", "text"), [(12.0, "12"), (29.5, "29.5"), (25.0000001, "25"), (0.00125, "0.00125")]
+)
+def test_weights_are_written_without_zeros_at_the_end(value: float, text: str) -> None:
+    assert weight(value) == text
