@@ -323,7 +323,7 @@ def test_a_tree_of_scikit_learn_has_rows_unless_it_was_weighted() -> None:
 
 def test_scikit_learn_gets_rows_labels_and_shares_that_add_up_to_one() -> None:
     model = OptimalTreeClassifier(1, objective="balanced_accuracy").fit(X, SICK, WEIGHTS["decimal"])
-    other = model.to_sklearn()
+    other = model.tree_.to_sklearn()
     assert other.tree_.n_node_samples.tolist() == model.tree_.payload.node_rows.tolist()
     assert other.tree_.weighted_n_node_samples == pytest.approx(model.tree_.weights)
     assert other.predict(X).tolist() == model.predict(X).tolist()
