@@ -60,7 +60,7 @@ def n_rows(number: int) -> str:
 
 
 def weight(value: float, decimals: int | None = None) -> str:
-    """Return a weight with `decimals`, or without zeros at its end; small ones with three digits."""
+    """Return a weight with `decimals`, or without zeros at its end; three digits if it is small."""
     number = float(value)
     if number.is_integer():
         return str(int(number))
