@@ -342,9 +342,10 @@ def _of_numbers(values: list[float]) -> Tree:
 def test_the_data_of_a_page_says_what_nodes_are() -> None:
     data = _data(mixed_tree())
     root = data["nodes"][0]
-    assert (root["says"], root["rule"], root["weight"]) == ("age <= 35.5", [], 40)
+    assert (root["says"], root["rule"], root["rows"]) == ("age <= 35.5", [], 40)
     assert root["children"] == [1, 2]
-    assert sum(share for _, share in root["mix"]) == pytest.approx(1)
+    assert sum(share for _, share, _ in root["mix"]) == pytest.approx(1)
+    assert sum(rows for _, _, rows in root["mix"]) == 40
     assert data["classes"]
     assert set(data["contents"]) == {"no", "yes", "maybe"}
 

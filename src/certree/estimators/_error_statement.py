@@ -121,7 +121,13 @@ class ErrorStatement(Statement):
     def measure(self) -> Measure:
         # A penalty makes more of the cost than errors.
         has_penalty = self.scale.penalty != 0
-        return Measure("cost" if has_penalty else "errors", exact, exact(self.total_weight))
+        is_plain = self.counted.units is None and all(w == 1 for w in self.weights.class_weights)
+        return Measure(
+            "cost" if has_penalty else "errors",
+            exact,
+            exact(self.total_weight),
+            "of the rows" if is_plain else "of all weight",
+        )
 
     @property
     def cost_matrix(self) -> NDArray[np.int64]:
