@@ -67,7 +67,7 @@ class Facts:
         """The rates of all groups, as the certificate states them."""
         certificate = self.audit.certificate
         return {
-            name: dict(zip(certificate.groups, map(float, rates), strict=True))
+            name: dict(zip(certificate.groups, map(float, rates), strict=False))
             for name, rates in certificate.rates
         }
 
