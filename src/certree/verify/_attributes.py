@@ -67,7 +67,7 @@ class Facts:
         """The rates of all groups, as the certificate states them."""
         certificate = self.audit.certificate
         return {
-            name: dict(zip(certificate.groups, map(float, rates), strict=True))
+            name: dict(zip(certificate.groups, map(float, rates), strict=False))
             for name, rates in certificate.rates
         }
 
@@ -156,10 +156,26 @@ def stated_classes(model: Any) -> list[Any]:
     CertificateError
         If it has no list of classes.
     """
-    listed = getattr(getattr(model, "classes_", None), "tolist", list)()
-    if not isinstance(listed, list) or not listed:
-        raise CertificateError(f"classes_ must be an array of classes, got {listed!r}.")
+    listed = stated_list(model, "classes_")
+    if not listed:
+        raise CertificateError("classes_ lists no classes.")
     return listed
+
+
+def stated_list(model: Any, name: str) -> list[Any]:
+    """Return an attribute that is a list or an array of one axis.
+
+    Raises
+    ------
+    CertificateError
+        If it is something else.
+    """
+    value = getattr(model, name, None)
+    if isinstance(value, np.ndarray):
+        value = value.tolist()
+    if not isinstance(value, list | tuple):
+        raise CertificateError(f"{name} must be a list, got {value!r:.60}.")
+    return list(value)
 
 
 def check_attributes(model: Any, facts: Facts) -> None:

@@ -207,6 +207,8 @@ class Data:
     candidates: Candidates | None = None
     keys: StatedKeys | None = None
     """How the candidates divide the rows."""
+    n_encoded: int = 0
+    """Number of columns that encode the candidates; multiway tests have one for each outcome."""
     n_asked: int | None = None
     """Number of all candidates, if known; a budget may have left some out."""
     classes: Mapping[int, int] = field(default_factory=dict)
@@ -349,7 +351,14 @@ def with_candidates(audit: Audit, data: Data, encoder: Any, is_exact: bool, **mo
     check_identifiers(audit, [data.table.name(i) for i in sorted(candidates.identifiers)])
     audit.done(f"{len(tests)} candidates, from the table and the parameters")
     n_asked = candidates.count() if may_lack else len(tests)
-    return replace(data, tests=tests, candidates=candidates, keys=keys, n_asked=n_asked)
+    return replace(
+        data,
+        tests=tests,
+        candidates=candidates,
+        keys=keys,
+        n_asked=n_asked,
+        n_encoded=len(encoder.tests_),
+    )
 
 
 def check_identifiers(audit: Audit, names: Iterable[str]) -> None:
@@ -417,6 +426,7 @@ def walk_down(audit: Audit, data: Data, tree: Any, where: str = "tree") -> Walk:
             rows[child], depths[child] = part, depths[node] + 1
             stack.append(child)
     check_names(audit, data.names, plain, where)
+    _check_places(audit, data, plain, where)
     if data.labels is not None:
         check_labels(audit, data.labels, plain, where)
     if len(rows) != len(plain.asked):
@@ -441,6 +451,20 @@ def check_names(audit: Audit, names: Sequence[str], tree: PlainTree, where: str 
         name = names[test["feature"]]
         if test["name"] != name:
             audit.differ(f"{where}: a test asks for {test['name']!r}, but its column is {name!r}")
+
+
+def _check_places(audit: Audit, data: Data, tree: PlainTree, where: str) -> None:
+    """Compare where the tests of a tree are among the candidates, which exports may show."""
+    if data.candidates is None:
+        return
+    stated, n_tests = tree.source.columns, len(data.tests)
+    audit.compare(f"{where}: number of candidates", tree.source.n_columns, data.n_encoded)
+    if audit.parameters.get("splits", "binary") != "binary":
+        return
+    key = data.candidates.key
+    for place, test in zip(stated, tree.tests, strict=True):
+        if place < n_tests and key(data.tests[place]) != key(test):
+            audit.differ(f"{where}: candidate {place} is not the test of {test['name']!r}")
 
 
 def check_labels(audit: Audit, labels: Sequence[Any], tree: PlainTree, where: str = "tree") -> None:
@@ -478,6 +502,15 @@ def check_size(audit: Audit, walk: Walk, limits: Any, where: str = "") -> None:
             )
 
 
+def predictions_of(audit: Audit, predict: Any, X: Any) -> list[Any] | None:
+    """Return what a model predicts; None if it cannot, which is a difference."""
+    try:
+        return list(np.asarray(predict(X)).tolist())
+    except Exception as error:
+        audit.differ(f"the model cannot predict its rows: {str(error).partition(chr(10))[0]}")
+        return None
+
+
 def check_predictions(
     audit: Audit,
     predict: Any,
@@ -490,7 +523,9 @@ def check_predictions(
     Where leaves hold formulas, `says` returns the number of a row and the size of its terms; terms
     may cancel, and float64 is off by a share of their size.
     """
-    predicted = np.asarray(predict(X)).tolist()
+    predicted = predictions_of(audit, predict, X)
+    if predicted is None:
+        return
     for leaf in walk.leaves:
         for row in walk.rows[leaf]:
             wanted, slack = walk.tree.value(leaf), 0.0

@@ -15,7 +15,7 @@ import numpy as np
 
 from certree.exceptions import CertificateError
 
-from ._attributes import Facts, check_attributes, stated_classes
+from ._attributes import Facts, check_attributes, stated_classes, stated_list
 from ._audit import (
     Audit,
     Checked,
@@ -44,7 +44,7 @@ from ._notes import Note, RowsOf, deviation
 from ._plain_numbers import Exact, exact, plain_list, read
 from ._plain_times import nanoseconds_of_array
 from ._raw_table import Column, RawTable
-from ._shown import check_shown, has_labels
+from ._shown import check_node_costs, check_shown, has_labels
 from ._stated_weights import _stated_class_weights, wanted_class_weights, with_all_classes
 from ._story import check_bounds, check_no_confusion, check_parameters, check_searched
 from ._task_audit import _check_cost as check_task_cost
@@ -291,6 +291,9 @@ def _check_task(
     slack += noise_of_leaves(leaves, walk)
     cost = check_task_cost(audit, data, leaves, walk, _charges(model, walk), slack)
     check_shown(audit, data, walk, leaves, slack=slack)
+    if not cells[0].costs:
+        # Where rows have costs, sums do not tell what each costs at least.
+        check_node_costs(audit, data, walk, leaves, model, slack)
     return cost
 
 
@@ -304,8 +307,7 @@ def _check_weight(audit: Audit, data: Data, cells: Sequence[Cell]) -> Fraction:
 def _charges(model: Any, walk: Walk) -> Charges | None:
     """Return the prices of tests."""
     stated = getattr(model, "test_costs", None)
-    names = list(getattr(model, "feature_names_in_", ()))
-    return None if stated is None else read_charges(stated, walk.tree.n_columns, names)
+    return None if stated is None else read_charges(stated, walk.tree.n_columns, walk.tree.columns)
 
 
 def _check_limited(
@@ -430,17 +432,14 @@ def _square_leaves(cells: Sequence[Cell], data: Data) -> Leaves:
         return sum((cells[row].square for row in rows), Fraction(0))
 
     def least(rows: Sequence[int]) -> Fraction:
-        # The rows of a leaf are off its mean by as much as the sum of their distances says.
-        weight = sum((cells[row].weight for row in rows), Fraction(0))
-        off = sum((cells[row].off for row in rows), Fraction(0))
-        return of(rows, None) - off * off / weight
+        return _whole_square([cells[row] for row in rows])
 
     def score(cost: Fraction) -> float:
         return float(1 - cost / whole) if whole else 1.0
 
     def note(rows: Sequence[int], off: Fraction) -> Note:
         weight = data.weight(rows)
-        spread = deviation(_whole_square([cells[row] for row in rows]), weight, off)
+        spread = deviation(least(rows), weight, off)
         return ["mean of ", RowsOf(), ", deviation ", spread]
 
     whole = _whole_square(cells)
@@ -448,7 +447,7 @@ def _square_leaves(cells: Sequence[Cell], data: Data) -> Leaves:
 
 
 def _whole_square(cells: Sequence[Cell]) -> Fraction:
-    """Return the squared error around the mean of all rows."""
+    """Return the squared error of some rows around their mean."""
     weight = sum((cell.weight for cell in cells), Fraction(0))
     total = sum((cell.off + cell.weight * cell.label for cell in cells), Fraction(0))
     mean = total / weight
@@ -467,7 +466,7 @@ def cells_of_reduced(model: Any, reduced: Any) -> list[Cell]:
     refuse_rows_needed(model)
     tree = PlainTree.of(model.tree_)
     names = list(reduced.feature_names)
-    fitted = list(getattr(model, "feature_names_in_", names))
+    fitted = stated_list(model, "feature_names_in_")
     if fitted != names:
         raise CertificateError(f"the model was fitted on the columns {fitted}, not on {names}.")
     leaf = np.zeros(len(reduced), dtype=np.int64)

@@ -13,6 +13,7 @@ import numpy as np
 
 from certree.exceptions import CertificateError
 
+from ._attributes import stated_list
 from ._audit import Checked, GivenRows
 from ._cells import cells_of_reduced, check_cells, check_has_leaves
 from ._curve import check_curve
@@ -175,23 +176,34 @@ def verify(
     # A cross-validated model is checked as its final model.
     if hasattr(model, "best_estimator_"):
         model = _best_of(model)
-    if type(X).__name__ == "Reduced" or is_in_engine(X):
-        result = _check_sums(model, given)
-    else:
-        for name, value in (("y", y), ("sample_weight", sample_weight)):
-            if isinstance(value, str):
-                raise TypeError(
-                    f"{name}={value!r} names a column, which a table in an engine needs; pass the "
-                    "values for one in memory, or duckdb.from_df(X) in its place."
-                )
-        _check_given(model, y, costs)
-        result = _checker(model)(model, given)
+    try:
+        result = _check(model, given)
+    except (ArithmeticError, AttributeError, LookupError) as error:
+        # Data are read, and found to be well-formed, before anything of the model is used.
+        raise CertificateError(
+            f"the model or its certificate is malformed: {type(error).__name__}: {error}"
+        ) from error
     n_rows, cost = result.n_rows, result.cost
     if isinstance(cost, Fraction) and cost.denominator == 1:
         cost = cost.numerator
     return VerificationReport(
         tuple(result.audit.checks), cost, n_rows, exhaustive, perf_counter() - start
     )
+
+
+def _check(model: Any, given: GivenRows) -> Checked:
+    """Check a model by its rows, or by sums over them."""
+    X, y = given.X, given.y
+    if type(X).__name__ == "Reduced" or is_in_engine(X):
+        return _check_sums(model, given)
+    for name, value in (("y", y), ("sample_weight", given.sample_weight)):
+        if isinstance(value, str):
+            raise TypeError(
+                f"{name}={value!r} names a column, which a table in an engine needs; pass the "
+                "values for one in memory, or duckdb.from_df(X) in its place."
+            )
+    _check_given(model, y, given.costs)
+    return _checker(model)(model, given)
 
 
 def _best_of(search: Any) -> Any:
@@ -243,6 +255,7 @@ def _check_sums(model: Any, given: GivenRows) -> Checked:
     if given.exhaustive:
         raise ValueError("exhaustive=True needs the rows themselves, in memory.")
     _checker(model)
+    _n_outputs(model)
     check_has_leaves(model)
     if type(given.X).__name__ == "Reduced":
         for name in ("y", "sample_weight", "costs", "sensitive_features"):
@@ -254,8 +267,8 @@ def _check_sums(model: Any, given: GivenRows) -> Checked:
         cells, names = cells_of_reduced(model, given.X), list(given.X.feature_names)
         return check_cells(model, cells, names, given.X.encoder)
     columns = (given.y, given.sample_weight, given.costs, given.sensitive_features)
-    names = list(getattr(model, "feature_names_in_", ()))
-    return check_cells(model, cells_of_table(model, given.X, *columns), names)
+    cells = cells_of_table(model, given.X, *columns)
+    return check_cells(model, cells, stated_list(model, "feature_names_in_"))
 
 
 def _checker(model: Any) -> Callable[[Any, GivenRows], Checked]:

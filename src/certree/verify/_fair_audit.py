@@ -20,8 +20,8 @@ from ._fair_groups import (
     tolerances_of,
 )
 from ._force import TreeSizes, all_different, different, label_points
-from ._formulas import as_float, is_value
-from ._metric_audit import Objective, check_metric_cost, exceeds, metric_of, positive_class
+from ._formulas import as_float, exceeds, is_value
+from ._metric_audit import Objective, check_metric_cost, metric_of, positive_class
 from ._plain_numbers import Exact, exact, show, text
 from ._story import (
     check_bounds,

@@ -77,7 +77,7 @@ def _allowed(certificate: Any) -> dict[tuple[str, str], Exact]:
     names, most = certificate.constraint, certificate.tolerance
     if isinstance(names, str):
         names, most = (names,), (most,)
-    if any(name not in _COMPARED for name in names):
+    if names is None or any(name not in _COMPARED for name in names):
         raise CertificateError(f"the constraint {certificate.constraint!r} is unknown.")
     if not isinstance(most, tuple) or len(most) != len(names):
         raise CertificateError("the certificate does not state a tolerance for each constraint.")

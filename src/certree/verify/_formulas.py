@@ -136,3 +136,12 @@ FORMULAS: dict[str, Callable[[Any, Cells], Value]] = {
     "WeightedAccuracy": _weighted_accuracy,
 }
 """By the names of the classes in certree.metrics; the metric itself has the parameters."""
+
+
+def exceeds(value: Any, level: Fraction) -> bool:
+    """Return whether a value is greater than a level by more than its rounding."""
+    if is_value(level, value):
+        return False
+    if isinstance(value, Fraction):
+        return value > level
+    return bool(value[0] * value[1] > level * abs(level))

@@ -11,7 +11,8 @@ import numpy as np
 
 from certree.exceptions import CertificateError
 
-from ._audit import Audit, Data, GivenRows, Walk
+from ._attributes import stated_list
+from ._audit import Audit, Data, GivenRows, Walk, predictions_of
 from ._candidates import CandidateRules
 from ._force import Charges
 from ._leaf_costs import Amounts, Leaves
@@ -480,9 +481,13 @@ def leaves_of_estimator(estimator: Any, data: Data, given: GivenRows) -> Leaves:
 
 
 def _of_policy(estimator: Any, data: Data, given: GivenRows) -> Leaves:
-    stated = plain_list(estimator.treatments_)
-    if estimator.treatments is not None and plain_list(estimator.treatments) != stated:
-        raise CertificateError(f"treatments: {stated} are not those that the parameters name.")
+    stated, named = stated_list(estimator, "treatments_"), estimator.treatments
+    n_treatments = max(np.asarray(given.y).shape[-1], 2)
+    if named is None and estimator.outcomes_ is None:
+        # Scores that were given have no names.
+        named = list(range(n_treatments))
+    if len(stated) != n_treatments or (named is not None and plain_list(named) != stated):
+        raise CertificateError(f"treatments: {stated} are not those of the parameters and scores.")
     return rewards(data, given.y, stated, bool(estimator.maximise))
 
 
@@ -517,7 +522,7 @@ def _of_costs(estimator: Any, data: Data, given: GivenRows) -> Leaves:
 
 
 def _of_models(estimator: Any, data: Data, given: GivenRows) -> Leaves:
-    if estimator.leaf_model == "constant" or not len(estimator.model_features_):
+    if estimator.leaf_model == "constant" or not stated_list(estimator, "model_features_"):
         return squares(data, given.y)
     return linear(data, given.y, estimator)
 
@@ -546,12 +551,13 @@ def _of_clusters(estimator: Any, data: Data, given: GivenRows) -> Leaves:
 
     def inspect(audit: Audit, tree: Any, walk: Walk) -> None:
         audit.compare("columns of centres", estimator.centre_names_, [*map(table.name, chosen)])
-        predicted = plain_list(estimator.predict(given.X))
-        audit.compare("labels_", plain_list(estimator.labels_), predicted)
-        audit.compare("columns of centres", list(estimator._centre_columns), chosen)
+        predicted = predictions_of(audit, estimator.predict, given.X)
+        audit.compare("labels_", stated_list(estimator, "labels_"), predicted)
+        audit.compare("columns of centres", stated_list(estimator, "_centre_columns"), chosen)
         scales = [float(weight) for weight, _ in found.outputs]
-        if not np.allclose(estimator._scales, scales, rtol=1e-9, atol=0):
-            audit.compare("scales of centres", plain_list(estimator._scales), scales)
+        told = stated_list(estimator, "_scales")
+        if len(told) != len(scales) or not np.allclose(told, scales, rtol=1e-9, atol=0):
+            audit.compare("scales of centres", told, scales)
         titles = tree.payload.output_names
         audit.compare("names of centres", titles, tuple(map(table.name, chosen)))
         if abs(estimator.inertia_ - float(audit.certificate.leaf_cost)) > 1e-9 * abs(

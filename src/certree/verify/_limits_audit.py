@@ -85,9 +85,7 @@ def check_limited(model: Any, given: GivenRows) -> Checked:
         check_predictions(audit, model.predict, given.X, walk)
         slack = roundings(certificate)[0]
         check_shown(audit, problem.data, walk, leaves, slack=slack)
-        check_node_costs(
-            audit, problem.data, walk, leaves, getattr(estimator, "_node_costs", None), slack
-        )
+        check_node_costs(audit, problem.data, walk, leaves, estimator, slack)
         _check_dual(problem)
     else:
         _check_no_tree(problem)

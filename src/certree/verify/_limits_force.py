@@ -9,11 +9,11 @@ from typing import Any
 
 from ._audit import Audit, Data
 from ._force import Point, TreeSizes, different, label_points, nondominated
-from ._formulas import is_value
+from ._formulas import exceeds, is_value
 from ._leaf_costs import Leaves
 from ._leaves import label_leaves
 from ._limits_read import LimitedTask, Total, roundings, slack_of
-from ._metric_audit import Objective, all_tests, exceeds, positive_class
+from ._metric_audit import Objective, all_tests, positive_class
 from ._plain_numbers import exact, show, text
 
 

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from certree.exceptions import CertificateError
 
+from ._attributes import stated_list
 from ._audit import Audit, Data, Walk
 from ._candidates import CandidateRules
 from ._leaf_costs import Leaves
@@ -283,7 +284,7 @@ def linear(data: Data, y: Any, estimator: Any) -> Leaves:
         {row: read(data.table.columns[k].values[row], "a column") for row in data.rows}
         for k in features
     ]
-    units = [Fraction(unit) for unit in estimator.model_units_]
+    units = [Fraction(unit) for unit in stated_list(estimator, "model_units_")]
     models = Models(
         data,
         {row: numbers[row] for row in data.rows},
@@ -336,7 +337,7 @@ def _features(data: Data, estimator: Any) -> list[int]:
             and not declared[k]
             and all(value is not None for value in column.values)
         ]
-    stated = [int(k) for k in estimator.model_features_]
+    stated = stated_list(estimator, "model_features_")
     if stated != found:
         raise CertificateError(f"model_features_: {stated}, but the parameters ask for {found}.")
     return found

@@ -14,8 +14,9 @@ from certree.exceptions import CertificateError
 
 from ._area import all_areas, area
 from ._audit import Audit, Data, Walk
+from ._cut_bound import check_cut_bound, rests_on_cuts
 from ._force import WORK_LIMIT, Point, TreeSizes, different, label_points, nondominated
-from ._formulas import FORMULAS, as_float, is_value
+from ._formulas import FORMULAS, as_float, exceeds, is_value
 from ._plain_numbers import Exact, common_unit, exact, is_close, show, text
 
 _NAMES = {
@@ -186,6 +187,8 @@ def check_metric_cost(
     audit.compare("leaf cost", certificate.leaf_cost, certificate.cost - penalty)
     _compare_floats(audit, as_float(value) - float(penalty))
     _check_cuts(audit, data, found, walk.n_splits)
+    if rests_on_cuts(audit, metric):
+        check_cut_bound(audit, metric, found)
     audit.done(f"{metric.name} and cost, from the confusion matrix")
     return exact(certificate.cost)
 
@@ -359,15 +362,6 @@ def _rises(values: Mapping[tuple[Exact, Exact], Any]) -> str | None:
             end += 1
         steps[at:end] = [(point[1], value, point)]
     return None
-
-
-def exceeds(value: Any, level: Fraction) -> bool:
-    """Return whether a value is greater than a level by more than its rounding."""
-    if is_value(level, value):
-        return False
-    if isinstance(value, Fraction):
-        return value > level
-    return bool(value[0] * value[1] > level * abs(level))
 
 
 def _compare_bounds(audit: Audit, best: Exact) -> None:

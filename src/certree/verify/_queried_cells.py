@@ -10,6 +10,9 @@ from typing import Any
 
 import numpy as np
 
+from certree.exceptions import CertificateError
+
+from ._attributes import stated_list
 from ._audit import PlainTree
 from ._candidates import Test
 from ._cells import Cell, adds_squares, is_a, refuse_rows_needed
@@ -43,7 +46,9 @@ def cells_of_table(
     with _naming_failures():
         rows, run = _open(table)
     tree = PlainTree.of(model.tree_)
-    names = list(model.feature_names_in_)
+    names = stated_list(model, "feature_names_in_")
+    if names != list(tree.columns):
+        raise CertificateError(f"the model has the columns {names}, its tree {list(tree.columns)}.")
     groups = [sensitive] if isinstance(sensitive, str) else list(sensitive or ())
     listed = list(costs or ())
     wanted = [name for name in (y, sample_weight) if name is not None]

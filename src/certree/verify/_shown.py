@@ -12,6 +12,8 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
+import numpy as np
+
 from ._audit import Audit, Data, Walk
 from ._leaf_costs import Leaves
 from ._node_rows import ClassPlaces, check_node_rows
@@ -211,22 +213,24 @@ def _best_for(walk: Walk, node: int) -> Note:
 
 
 def check_node_costs(
-    audit: Audit, data: Data, walk: Walk, leaves: Leaves, stated: Any, slack: Exact = 0
+    audit: Audit, data: Data, walk: Walk, leaves: Leaves, model: Any, slack: Exact = 0
 ) -> None:
     """Compare the costs of nodes, if there are any; their proportions are shown, as importances."""
-    if stated is None:
+    if "_node_costs" not in vars(model):
         return
-    audit.compare("number of costs of nodes", len(stated), len(walk.rows))
-    audit.raise_if_different()
-    costs = [float(_above_least(data, leaves, walk.rows[k])) for k in range(len(stated))]
-    whole, scale = costs[0], float(stated[0])
-    if whole <= float(slack):
+    stated = model._node_costs
+    if np.shape(stated) != (len(walk.rows),):
+        audit.differ(f"costs of nodes: the model does not have one for each of {len(walk.rows)}")
+        return
+    whole, scale = _above_least(data, leaves, data.rows), float(stated[0])
+    if whole <= slack:
         # There is nothing to save.
         return
-    off = _SHARE + 2 * float(slack) / whole
-    for node, cost in enumerate(costs):
-        if not abs(float(stated[node]) - cost / whole * scale) <= off * scale:
-            audit.differ(f"cost of node {node}: its share of the whole is not {cost / whole:.6g}")
+    off = _SHARE + float(2 * slack / whole)
+    for node, rows in sorted(walk.rows.items()):
+        share = float(_above_least(data, leaves, rows) / whole)
+        if not abs(float(stated[node]) - share * scale) <= off * scale:
+            audit.differ(f"cost of node {node}: its share of the whole is not {share:.6g}")
             return
     audit.done("the costs of nodes, of which importances are made")
 

@@ -16,7 +16,17 @@ import numpy as np
 from certree.exceptions import CertificateError
 
 from ._attributes import Facts, check_attributes
-from ._audit import Audit, Checked, Data, GivenRows, Walk, check_size, read_rows, walk_down
+from ._audit import (
+    Audit,
+    Checked,
+    Data,
+    GivenRows,
+    Walk,
+    check_size,
+    predictions_of,
+    read_rows,
+    walk_down,
+)
 from ._force import TreeSizes, least_cost
 from ._leaf_costs import Leaves
 from ._metric_audit import all_tests
@@ -105,7 +115,7 @@ def check_spo(model: Any, given: GivenRows) -> Checked:
     check_attributes(model, Facts(audit, data.names))
     leaves = _shown(decided)
     check_shown(audit, data, walk, leaves, slack=leeway)
-    check_node_costs(audit, data, walk, leaves, model._node_costs, leeway)
+    check_node_costs(audit, data, walk, leaves, model, leeway)
     check_bounds(audit)
     audit.raise_if_different()
     if given.exhaustive:
@@ -240,11 +250,13 @@ def _check_predictions(audit: Audit, model: Any, given: GivenRows, walk: Walk) -
     """Check that the model predicts the costs of its leaves, and takes their decisions."""
     is_flat = np.ndim(given.y) == 1
     for what, stated, said in (
-        ("prediction", model.costs_[:, 0] if is_flat else model.costs_, model.predict(given.X)),
-        ("decision", model.decisions_, model.decide(given.X)),
+        ("prediction", model.costs_[:, 0] if is_flat else model.costs_, model.predict),
+        ("decision", model.decisions_, model.decide),
     ):
+        found = predictions_of(audit, said, given.X)
+        if found is None:
+            return
         wanted = {row: stated[leaf].tolist() for leaf in walk.leaves for row in walk.rows[leaf]}
-        found = np.asarray(said).tolist()
         wrong = [row for row, value in wanted.items() if found[row] != value]
         if wrong:
             audit.differ(f"{what} for row {wrong[0]}: the model says {found[wrong[0]]!r}")
@@ -268,8 +280,9 @@ def _check_leaves(
 ) -> Fraction:
     """Compare decisions, losses and the objective; return the cost."""
     certificate, taken = audit.certificate, model.decisions_
-    audit.compare("number of decisions", (len(taken), len(model.costs_)), (len(walk.rows),) * 2)
-    audit.raise_if_different()
+    shape = (len(walk.rows), decided.oracle.n_costs)
+    if np.shape(taken) != shape or np.shape(model.costs_) != shape:
+        raise CertificateError(f"decisions_ and costs_ must be of shape {shape}, by node and cost.")
     total = Fraction(0)
     for node, rows in walk.rows.items():
         sums = decided.total(rows)

@@ -70,7 +70,7 @@ def check_task(model: Any, given: GivenRows) -> Checked:
     check_bounds(audit)
     check_predictions(audit, leaves.predict or model.predict, given.X, walk, leaves.says)
     check_shown(audit, data, walk, leaves, slack=slack)
-    check_node_costs(audit, data, walk, leaves, getattr(estimator, "_node_costs", None), slack)
+    check_node_costs(audit, data, walk, leaves, estimator, slack)
     if leaves.inspect is not None:
         leaves.inspect(audit, tree, walk)
     check_attributes(estimator, Facts(audit, data.names, leaves.labels, leaves, given))
