@@ -298,7 +298,8 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
                 is_small = n_tests <= _FEW_TESTS
                 fits |= is_small and not in_memory.most_tests(table.n_rows, n_tests)[1]
                 pace = Pace(room, table.n_columns)
-                return rank_columns(self.tests_, counted, ranks, pace.must_stop)
+                is_over = partial(_is_over, room)
+                return rank_columns(self.tests_, counted, ranks, pace.must_stop, is_over)
         ranks.clear()
         return self._encode_within(table, weights, room, are_chosen=fits)
 
@@ -353,7 +354,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             return self._encode_table(table)
         columns = None
         with suppress(NoTimeLeftError):
-            columns = self._encode_table(table, lambda: room().is_over)
+            columns = self._encode_table(table, partial(_is_over, room))
         left = replace(room(), memory=None)
         most, stopped_by = left.most_tests(table.n_rows, len(self.tests_))
         # A search without time would not even read what does not fit.
@@ -530,6 +531,10 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         tags.input_tags.categorical = True
         tags.transformer_tags.preserves_dtype = []
         return tags
+
+
+def _is_over(room: Callable[[], Room]) -> bool:
+    return room().is_over
 
 
 def _with_memory(room: Callable[[], Room], memory: int) -> Room:
