@@ -110,9 +110,7 @@ def test_the_searches_over_columns_end_in_time(door: str) -> None:
         "solve_path": lambda: _core.solve_path(columns, labels, ERRORS, None, options),
         "solve_chain": lambda: _core.solve_chain(columns, labels, None, options, 1, 1),
         "solve_front": lambda: _core.solve_front(columns, labels, None, options),
-        "multiway": lambda: _core.solve_multiway(
-            columns, labels, ERRORS, None, tests, options
-        ),
+        "multiway": lambda: _core.solve_multiway(columns, labels, ERRORS, None, tests, options),
     }
     found, seconds = seconds_after(0.3, calls[door])
     assert seconds < SOON

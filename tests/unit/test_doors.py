@@ -30,7 +30,7 @@ MEDIAN = {"above": 1, "below": 1}
 
 # Six questions with four outcomes each, and every outcome alone.
 CODES = 2 * COLUMNS[:, :12:2] + COLUMNS[:, 1:12:2]
-OUTCOMES = np.asfortranarray(np.column_stack([CODES == code for code in range(4)]).astype(np.uint8))
+OUTCOMES = np.asfortranarray(np.column_stack([code == CODES for code in range(4)]).astype(np.uint8))
 WIDE = [[test + 6 * code for code in range(4)] for test in range(6)]
 TESTS = [np.array(test, dtype=np.int32) for test in [*WIDE, *([k] for k in range(24))]]
 
@@ -148,7 +148,7 @@ def threads() -> Iterator[Executor]:
 def test_who_asks_an_executor_to_stop_is_told_so(
     patience: int, threads: Executor, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Once, a stop while the executor was opened was forgotten, and the time limit had to end it."""
+    """Once, a stop while the executor was opened was forgotten: the time limit had to end it."""
     monkeypatch.setattr(_shared_search, "FIRST_WORK", 1)
     problem = engine.Problem(COLUMNS, TYPES, ERRORS)
     for limit in (None, 0.2):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -14,6 +14,7 @@ from certree.exceptions import warn
 
 from ._asked import AskedCuts
 from ._cuts import Counted, as_ordered, choose_gaps
+from ._encode import NoTimeLeftError
 from ._integers import EXACT_INTEGERS
 from ._multiway import Multiway
 from ._ranks import rank_values
@@ -52,6 +53,8 @@ class ColumnRules:
         Takes the ranks of numbers, by column, where finding all cut points gives them, too.
     rows : int64 array or None
         How many rows each entry of the column stands for; None: one each.
+    is_possible : callable or None
+        Asked with a number of categories: whether there is time for so many tests.
     """
 
     is_category: bool
@@ -64,6 +67,7 @@ class ColumnRules:
     counted: Counted | None = None
     ranks: dict[int, NDArray[np.int32]] | None = None
     rows: NDArray[np.int64] | None = None
+    is_possible: Callable[[int], bool] | None = None
 
 
 def is_binary(values: NDArray[Any]) -> bool:
@@ -151,6 +155,8 @@ def _category_tests(
     """Return the tests of the categories of a column, or of the most frequent ones."""
     values, counts = _categories(name, column, rules.rows)
     known, has_others = _frequent(values, counts, rules)
+    if rules.is_possible is not None and not rules.is_possible(len(known)):
+        raise NoTimeLeftError
     if rules.category_tests == "subsets":
         tests = _one_by_one(index, name, known, has_others, has_missing)
         found = subset_tests(tests, has_missing)

@@ -73,9 +73,7 @@ def encode_tests(
     return result
 
 
-def in_time(
-    tests: Iterable[T], column: Sized, must_stop: Callable[[], bool] | None
-) -> Iterator[T]:
+def in_time(tests: Iterable[T], column: Sized, must_stop: Callable[[], bool] | None) -> Iterator[T]:
     """Yield what tests of a column are answered with, for as long as there is time.
 
     Parameters

@@ -285,7 +285,13 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         fits = False
         with suppress(MemoryError, NoTimeLeftError):
             pace = Pace(room, table.n_columns)
-            self._choose_tests(table, weights, ranks=ranks, must_stop=pace.must_stop)
+            self._choose_tests(
+                table,
+                weights,
+                ranks=ranks,
+                must_stop=pace.must_stop,
+                is_possible=partial(_is_possible, room, table.n_rows),
+            )
             n_tests, n_ranks = len(self.tests_), count_ranks(self.tests_)
             fits = not room().most_tests(table.n_rows, n_tests)[1]
             # If ranks save memory, no test is left out.
@@ -376,6 +382,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         *,
         ranks: dict[int, NDArray[np.int32]] | None = None,
         must_stop: Callable[[], bool] | None = None,
+        is_possible: Callable[[int], bool] | None = None,
         seen: Sequence[SeenColumn] | None = None,
     ) -> None:
         """Choose the tests: all, or those that fit; on the way, perhaps, ranks of the values."""
@@ -459,6 +466,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
                 most=None if cap is None or is_multiway else cap.most,
                 counted=None if cap is None else cap.known.get(i),
                 ranks=ranks,
+                is_possible=is_possible,
             )
             found = TestList(column_tests(table, i, rules))
             if cap is not None and not is_multiway:
@@ -535,6 +543,11 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
 def _is_over(room: Callable[[], Room]) -> bool:
     return room().is_over
+
+
+def _is_possible(room: Callable[[], Room], n_rows: int, n_tests: int) -> bool:
+    """Whether so many tests can be answered in the time that is left."""
+    return not replace(room(), memory=None).most_tests(n_rows, n_tests)[1]
 
 
 def _with_memory(room: Callable[[], Room], memory: int) -> Room:
