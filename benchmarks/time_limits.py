@@ -20,6 +20,7 @@ import threading
 import time
 import warnings
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -133,9 +134,7 @@ def measure(seed: int) -> dict[str, Any]:
         "rows": n_rows,
         "identifiers": identifiers,
         **given,
-        "status": getattr(found, "certificate_", found).status
-        if hasattr(getattr(found, "certificate_", found), "status")
-        else None,
+        "status": getattr(getattr(found, "certificate_", found), "status", None),
         "after": round(end - at_limit[0], 3) if at_limit else 0.0,
         "wall": round(wall, 3),
     }
@@ -152,10 +151,11 @@ def main() -> None:
     wish = parser.parse_args()
     warnings.simplefilter("ignore")
     cells = []
-    for seed in range(wish.seed, wish.seed + wish.fits):
-        cells.append(measure(seed))
-        if cells[-1]["after"] > SOON / 2:
-            print(cells[-1], file=sys.stderr, flush=True)
+    with suppress(KeyboardInterrupt):  # what was measured is stored
+        for seed in range(wish.seed, wish.seed + wish.fits):
+            cells.append(measure(seed))
+            if cells[-1]["after"] > SOON / 2:
+                print(cells[-1], file=sys.stderr, flush=True)
     lines = []
     for kind in sorted({cell["kind"] for cell in cells}):
         after = [cell["after"] for cell in cells if cell["kind"] == kind]
