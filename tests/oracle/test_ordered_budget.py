@@ -16,6 +16,10 @@ from certree import OptimalTreeClassifier, _core, verify
 
 ERRORS = np.array([[0, 1], [1, 0]], dtype=np.int64)
 
+IS_SANITIZED = _core.build_info()["sanitized"]
+# Sanitized code is about ten times slower, and does so much more between two looks at the clock.
+SOON = 15.0 if IS_SANITIZED else 1.0
+
 
 def noisy_ranks(seed: int, n_rows: int, n_features: int) -> tuple[NDArray[Any], NDArray[Any]]:
     """Return ranks that are all different, and labels that depend on two of them."""
@@ -75,6 +79,7 @@ def test_a_search_that_is_cut_short_tells_the_cost_of_its_tree(seed: int, uses_t
         assert found.status == "work_limit" or found.upper_bound == best.upper_bound
 
 
+@pytest.mark.skipif(IS_SANITIZED, reason="the first call comes before there is a better tree")
 def test_a_callback_is_heard_within_depth_two() -> None:
     ranks, labels = noisy_ranks(0, 150_000, 10)
     labels = np.random.default_rng(1).integers(0, 2, labels.shape[0]).astype(np.int32)
@@ -120,7 +125,7 @@ def test_sorting_and_counting_keep_the_time_limit(
     start = time.process_time()
     found = _core.solve_ordered(ranks, n_ranks, labels, ERRORS, None, options, None)
     seconds = time.process_time() - start
-    assert seconds < limit + 1
+    assert seconds < limit + SOON
     assert found.lower_bound == 0 or found.status == "optimal"
     assert found.status == "time_limit" or found.lower_bound == found.upper_bound
     leaf = int(min(labels.sum(), n_rows - labels.sum()))

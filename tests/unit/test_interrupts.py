@@ -24,6 +24,7 @@ from certree import (
     OptimalityWarning,
     OptimalTreeClassifier,
     OptimalTreeClassifierCV,
+    OptimalTreeRegressor,
     PolicyTree,
     SPOForest,
     SPOTree,
@@ -77,6 +78,44 @@ CALLS: dict[str, Callable[[], Any]] = {
         oracles.GridShortestPath(3, 3), "milp", max_depth=2, thresholds=4, time_limit=LONG
     ).fit(X[:100, :6], COSTS[:100]),
 }
+
+
+STOPPED: dict[str, Callable[[Any], Any]] = {
+    "fit": lambda ask: OptimalTreeClassifier(5, time_limit=1).fit(X, Y, callback=ask),
+    "threads": lambda ask: OptimalTreeClassifier(5, time_limit=1, n_jobs=3).fit(X, Y, callback=ask),
+    "all thresholds": lambda ask: OptimalTreeClassifier(
+        4, thresholds="all", time_limit=1, n_jobs=2
+    ).fit(X, Y, callback=ask),
+    "f1": lambda ask: OptimalTreeClassifier(5, objective="f1", time_limit=1).fit(
+        X, Y, callback=ask
+    ),
+    "auc": lambda ask: OptimalTreeClassifier(4, objective="auc", time_limit=1).fit(
+        X, Y, callback=ask
+    ),
+    "fair": lambda ask: FairTreeClassifier(max_depth=4, time_limit=1).fit(
+        X, Y, GROUPS, callback=ask
+    ),
+    "numbers": lambda ask: OptimalTreeRegressor(max_depth=4, time_limit=1).fit(
+        X, X[:, 0] * X[:, 1], callback=ask
+    ),
+}
+
+
+@pytest.mark.parametrize("patience", [0, 1, 2, 5])
+@pytest.mark.parametrize("name", STOPPED)
+def test_a_callback_that_asks_once_to_stop_is_told_so(name: str, patience: int) -> None:
+    """Once, the time limit had the last word, and so had the next of several searches."""
+    asked: list[Any] = []
+
+    def stop(event: Any) -> bool:
+        asked.append(event)
+        return len(asked) == patience + 1
+
+    certificate = STOPPED[name](stop).certificate_
+    if len(asked) > patience:
+        assert certificate.status in ("interrupted", "optimal")
+    else:
+        assert certificate.status != "interrupted"
 
 
 @pytest.mark.parametrize("name", CALLS)

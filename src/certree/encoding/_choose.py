@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -14,6 +14,7 @@ from certree.exceptions import warn
 
 from ._asked import AskedCuts
 from ._cuts import Counted, as_ordered, choose_gaps
+from ._encode import NoTimeLeftError
 from ._integers import EXACT_INTEGERS
 from ._multiway import Multiway
 from ._ranks import rank_values
@@ -51,6 +52,8 @@ class ColumnRules:
         Takes the ranks of numbers, by column, where finding all cut points gives them, too.
     rows : int64 array or None
         How many rows each entry of the column stands for; None: one each.
+    is_possible : callable or None
+        Asked with a number of categories: whether there is time for so many tests.
     """
 
     is_category: bool
@@ -64,6 +67,7 @@ class ColumnRules:
     counted: Counted | None = None
     ranks: dict[int, NDArray[np.int32]] | None = None
     rows: NDArray[np.int64] | None = None
+    is_possible: Callable[[int], bool] | None = None
 
 
 def is_binary(values: NDArray[Any]) -> bool:
@@ -152,8 +156,11 @@ def _category_tests(
 ) -> list[Test]:
     """Return the tests of the categories of a column, or of the most frequent ones."""
     values, counts = _categories(name, column, rules.rows)
-    tests = _one_by_one(index, name, values, counts, has_missing, rules)
+    known, has_others = _frequent(values, counts, rules)
+    if rules.is_possible is not None and not rules.is_possible(len(known)):
+        raise NoTimeLeftError
     if rules.category_tests == "subsets":
+        tests = _one_by_one(index, name, known, has_others, has_missing)
         found = subset_tests(tests, has_missing)
         if found is not None:
             return found
@@ -162,37 +169,39 @@ def _category_tests(
             f"of them: trees ask for single ones. category_tests='subsets' takes {MOST_GROUPS} at "
             "most; join rare ones with min_category_rows."
         )
-    drops_first = rules.category_tests == "drop-first"
+    n_tests = len(known) + has_others
+    asked, asks_others = known, has_others
     if rules.category_tests == "drop-last":
-        tests = tests[:-1]
-    elif drops_first or (not has_missing and len(tests) <= 2):
+        asked, asks_others = (known, False) if has_others else (known[:-1], False)
+    elif rules.category_tests == "drop-first" or (not has_missing and n_tests <= 2):
         # One category needs no test, and two categories need one.
-        tests = tests[1:]
-    elif len(tests) == 1:
+        asked = known[1:]
+    elif n_tests == 1:
         # The test for missing values is enough.
-        tests = []
-    if rules.most is None:
-        return tests
-    single = [test.value for test in tests if isinstance(test, Category)]
-    kept = set(sorted(single, key=lambda value: -counts[value])[: rules.most])
-    return [test for test in tests if not isinstance(test, Category) or test.value in kept]
+        asked = []
+    if rules.most is not None and rules.most < len(asked):
+        kept = set(sorted(asked, key=lambda value: -counts[value])[: rules.most])
+        asked = [value for value in asked if value in kept]
+    side = False if has_missing else None
+    single: list[Test] = [Category(index, name, value, side) for value in asked]
+    return [*single, Subset(index, name, tuple(known), True, side)] if asks_others else single
+
+
+def _frequent(
+    values: list[Any], counts: Mapping[Any, int], rules: ColumnRules
+) -> tuple[list[Any], bool]:
+    """Return the categories that have enough rows, and whether others make one of their own."""
+    known = [value for value in values if counts[value] >= rules.min_category_rows]
+    return known, 0 < len(known) < len(values)
 
 
 def _one_by_one(
-    index: int,
-    name: str,
-    values: list[Any],
-    counts: Mapping[Any, int],
-    has_missing: bool,
-    rules: ColumnRules,
+    index: int, name: str, known: list[Any], has_others: bool, has_missing: bool
 ) -> list[Test]:
     """Return a test for each category that has enough rows, and one for all others."""
     side = False if has_missing else None
-    known = [value for value in values if counts[value] >= rules.min_category_rows]
     tests: list[Test] = [Category(index, name, value, side) for value in known]
-    if len(known) < len(values) and known:
-        tests.append(Subset(index, name, tuple(known), True, side))
-    return tests
+    return [*tests, Subset(index, name, tuple(known), True, side)] if has_others else tests
 
 
 def _outcome_tests(
@@ -208,7 +217,8 @@ def _outcome_tests(
                 f"are not whole, such as {broken[0]:g}; leave it out of categorical_features, or "
                 "use splits='binary'."
             )
-    tests = _one_by_one(index, name, *_categories(name, column, rules.rows), has_missing, rules)
+    known, has_others = _frequent(*_categories(name, column, rules.rows), rules)
+    tests = _one_by_one(index, name, known, has_others, has_missing)
     return tests if len(tests) + has_missing >= 2 else []
 
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator, Sequence, Sized
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +15,11 @@ from ._time_tests import TimeThreshold
 from ._times import is_time, ticks
 
 __all__ = ["encode_tests"]
+
+# So many answers take some milliseconds.
+_ANSWERS_AT_ONCE = 2**24
+
+T = TypeVar("T")
 
 
 class NoTimeLeftError(Exception):
@@ -36,7 +41,7 @@ def encode_tests(
     table : Table
         The rows.
     must_stop : callable, optional
-        Asked before every column.
+        Asked before every column, and now and then within columns of many tests.
 
     Returns
     -------
@@ -59,17 +64,45 @@ def encode_tests(
         column = group[0].column_of(table)
         done = False
         if len(group) > 1 and cls in (Threshold, Level, TimeThreshold):
-            done = _encode_ordered(group, positions, column, result)
+            done = _encode_ordered(group, positions, column, result, must_stop)
         elif len(group) > 1 and cls is Category:
-            done = _encode_categories(group, positions, column, result)
+            done = _encode_categories(group, positions, column, result, must_stop)
         if not done:
-            for test, position in zip(group, positions, strict=True):
+            for test, position in in_time(zip(group, positions, strict=True), column, must_stop):
                 result[:, position] = test.holds(column)
     return result
 
 
+def in_time(tests: Iterable[T], column: Sized, must_stop: Callable[[], bool] | None) -> Iterator[T]:
+    """Yield what tests of a column are answered with, for as long as there is time.
+
+    Parameters
+    ----------
+    tests : iterable
+        One item per test.
+    column : sized
+        The rows.
+    must_stop : callable or None
+        Asked whenever some milliseconds of answers were given.
+
+    Raises
+    ------
+    NoTimeLeftError
+        If `must_stop` says so.
+    """
+    between = max(_ANSWERS_AT_ONCE // max(len(column), 1), 1)
+    for place, item in enumerate(tests):
+        if must_stop is not None and place % between == between - 1 and must_stop():
+            raise NoTimeLeftError
+        yield item
+
+
 def _encode_ordered(
-    group: Sequence[Any], positions: list[int], column: NDArray[Any], result: NDArray[np.uint8]
+    group: Sequence[Any],
+    positions: list[int],
+    column: NDArray[Any],
+    result: NDArray[np.uint8],
+    must_stop: Callable[[], bool] | None,
 ) -> bool:
     """Answer thresholds or levels of one column together; return whether it was possible."""
     for test in group:
@@ -93,7 +126,8 @@ def _encode_ordered(
     # Missing values that hold lie below the first cut.
     filled = np.where(is_missing(column), bins.dtype.type(0), bins) if _any_holds(group) else bins
     view = result.view(np.bool_)
-    for test, position, rank in zip(group, positions, ranks, strict=True):
+    asked = zip(group, positions, ranks, strict=True)
+    for test, position, rank in in_time(asked, column, must_stop):
         side = filled if test.missing else bins
         np.less_equal(side, bins.dtype.type(rank), out=view[:, position])
     return True
@@ -117,7 +151,11 @@ def _any_holds(group: Sequence[Any]) -> bool:
 
 
 def _encode_categories(
-    group: Sequence[Any], positions: list[int], column: NDArray[Any], result: NDArray[np.uint8]
+    group: Sequence[Any],
+    positions: list[int],
+    column: NDArray[Any],
+    result: NDArray[np.uint8],
+    must_stop: Callable[[], bool] | None,
 ) -> bool:
     """Answer categories of one column together; return whether that was possible."""
     codes = {test.value: code for code, test in enumerate(group)}
@@ -131,6 +169,6 @@ def _encode_categories(
         found = find_numbers(np.array(list(codes), dtype=np.float64), column)
     found = found.astype(np.min_scalar_type(none))
     view = result.view(np.bool_)
-    for code, position in enumerate(positions):
+    for code, position in in_time(enumerate(positions), column, must_stop):
         np.equal(found, found.dtype.type(code), out=view[:, position])
     return True

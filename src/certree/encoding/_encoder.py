@@ -297,7 +297,13 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         fits = False
         with suppress(MemoryError, NoTimeLeftError):
             pace = Pace(room, table.n_columns)
-            self._choose_tests(table, weights, ranks=ranks, must_stop=pace.must_stop)
+            self._choose_tests(
+                table,
+                weights,
+                ranks=ranks,
+                must_stop=pace.must_stop,
+                is_possible=partial(_is_possible, room, table.n_rows),
+            )
             n_tests, n_ranks = len(self.tests_), count_ranks(self.tests_)
             fits = not room().most_tests(table.n_rows, n_tests)[1]
             # If ranks save memory, no test is left out.
@@ -310,7 +316,8 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
                 is_small = n_tests <= _FEW_TESTS
                 fits |= is_small and not in_memory.most_tests(table.n_rows, n_tests)[1]
                 pace = Pace(room, table.n_columns)
-                return rank_columns(self.tests_, counted, ranks, pace.must_stop)
+                is_over = partial(_is_over, room)
+                return rank_columns(self.tests_, counted, ranks, pace.must_stop, is_over)
         ranks.clear()
         return self._encode_within(table, weights, room, are_chosen=fits)
 
@@ -365,7 +372,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             return self._encode_table(table)
         columns = None
         with suppress(NoTimeLeftError):
-            columns = self._encode_table(table, lambda: room().is_over)
+            columns = self._encode_table(table, partial(_is_over, room))
         left = replace(room(), memory=None)
         most, stopped_by = left.most_tests(table.n_rows, len(self.tests_))
         # A search without time would not even read what does not fit.
@@ -387,6 +394,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         *,
         ranks: dict[int, NDArray[np.int32]] | None = None,
         must_stop: Callable[[], bool] | None = None,
+        is_possible: Callable[[int], bool] | None = None,
         seen: Sequence[SeenColumn] | None = None,
     ) -> None:
         """Choose the tests: all, or those that fit; on the way, perhaps, ranks of the values."""
@@ -473,6 +481,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
                 most=None if cap is None or is_multiway else cap.most,
                 counted=None if cap is None else cap.known.get(i),
                 ranks=ranks,
+                is_possible=is_possible,
             )
             found = TestList(column_tests(table, i, rules))
             if cap is not None and not is_multiway:
@@ -557,6 +566,15 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         tags.input_tags.categorical = True
         tags.transformer_tags.preserves_dtype = []
         return tags
+
+
+def _is_over(room: Callable[[], Room]) -> bool:
+    return room().is_over
+
+
+def _is_possible(room: Callable[[], Room], n_rows: int, n_tests: int) -> bool:
+    """Whether so many tests can be answered in the time that is left."""
+    return not replace(room(), memory=None).most_tests(n_rows, n_tests)[1]
 
 
 def _with_memory(room: Callable[[], Room], memory: int) -> Room:

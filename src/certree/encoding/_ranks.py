@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ._cuts import as_ordered
-from ._encode import NoTimeLeftError, encode_tests
+from ._encode import NoTimeLeftError, encode_tests, in_time
 from ._table import Table
 from ._test_list import CutTests, TestList
 from ._tests import Level, Missing, Test, is_missing, level_ranks
@@ -244,6 +244,7 @@ def rank_columns(
     table: Table,
     known: dict[int, NDArray[np.int32]] | None = None,
     must_stop: Callable[[], bool] | None = None,
+    is_over: Callable[[], bool] | None = None,
 ) -> RankedColumns:
     """Answer all tests for all rows, as ranks.
 
@@ -257,11 +258,13 @@ def rank_columns(
         Ranks of the values of columns all of whose gaps have a cut point; emptied on the way.
     must_stop : callable, optional
         Asked before every column.
+    is_over : callable, optional
+        Asked now and then within a column of many tests.
 
     Raises
     ------
     NoTimeLeftError
-        If `must_stop` says so.
+        If one of these says so.
     """
     features = _features(tests)
     ranks = np.empty((len(features), table.n_rows), dtype=np.int32)
@@ -276,8 +279,9 @@ def rank_columns(
             else:
                 single[place] = feature.tests[0]
         # Each of the others has two ranks: where it holds, and where it does not.
-        answers = encode_tests(list(single.values()), table)
-        for place, answer in zip(single, answers.T, strict=True):
+        answers = encode_tests(list(single.values()), table, is_over)
+        asked = zip(single, answers.T, strict=True)
+        for place, answer in in_time(asked, range(table.n_rows), is_over):
             np.equal(answer, 0, out=ranks[place], casting="unsafe")
         known.pop(column, None)
     n_ranks = np.array([feature.n_ranks for feature in features], dtype=np.int32)

@@ -255,6 +255,7 @@ def thin_out(tests: Sequence[Test], most: int) -> tuple[list[Test], dict[int, in
         How many there may be, about; every column keeps one at least.
     """
     cuts: dict[int, dict[float | str, int]] = {}
+    tests = list(tests)  # a list of thresholds makes them anew each time
     for test in tests:
         if isinstance(test, Threshold | Level | TimeThreshold):
             own = cuts.setdefault(test.feature, {})

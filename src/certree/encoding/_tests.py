@@ -492,6 +492,8 @@ def format_value(value: str | int | float | bool) -> str:
 
 def _plain_value(value: Any) -> str | int | float | bool:
     """Return a category as the plain Python value that equals it."""
+    if type(value) is str:  # most are, and a table may have as many as rows
+        return value
     if isinstance(value, np.generic):
         value = value.item()
     if isinstance(value, float) and value.is_integer():

@@ -150,11 +150,10 @@ class _Search:
         local = holder_of(WorkerTask(self.packed.key, self.options, 1, data=self.packed))
         assert local is not None
         self.local: Holder = local
-        first = self._solve_alone()
-        if first is not None:
-            forget(self.packed.key)
-            return first
         try:
+            first = self._solve_alone()
+            if first is not None:
+                return first
             self._open_executor()
             self._share()
         except _Stopped:
@@ -164,6 +163,7 @@ class _Search:
                 if part.future is not None:
                     part.future.cancel()
             close_executor(self.given, self.executor)
+            # What stays would be known to the next search of the same table.
             forget(self.packed.key)
         if self.guard.error is not None:
             raise self.guard.error
@@ -216,6 +216,7 @@ class _Search:
                 else:
                     self._go_alone(error)
             return
+        raise _Stopped
 
     def _may_renew(self) -> bool:
         """Whether there is another executor; not for workers that die again and again."""
@@ -542,6 +543,9 @@ class _Search:
             raise _Stopped
 
     def _must_stop(self) -> bool:
+        # The first reason stays: who has asked to stop is not asked again, and is told so.
+        if self.status != "optimal":
+            return True
         limit, work = self.options.time_limit, self.counters["depth_two_evaluations"]
         if limit is not None and self._seconds >= limit:
             self.status = "time_limit"
