@@ -146,9 +146,10 @@ def verify(
     True
     """
     start = perf_counter()
-    given = GivenRows(X, y, sample_weight, exhaustive, costs, task, sensitive_features)
     # A cross-validated model is checked as its final model.
     model = getattr(model, "best_estimator_", model)
+    y = _one_column(model, y)
+    given = GivenRows(X, y, sample_weight, exhaustive, costs, task, sensitive_features)
     if type(X).__name__ == "Reduced" or is_in_engine(X):
         result = _check_sums(model, given)
     else:
@@ -180,6 +181,17 @@ def _check_given(model: Any, y: Any, costs: Any) -> None:
     n_columns = shape[1] if len(shape) > 1 else 1
     if wanted is not None and y is not None and n_columns != wanted:
         raise ValueError(f"y must have {wanted} columns, as in fit, got shape {shape}.")
+
+
+def _one_column(model: Any, y: Any) -> Any:
+    """Return a y of one column as one of no columns, as fit reads it, but for costs and rewards."""
+    if hasattr(model, "treatments_") or hasattr(model, "oracle_"):
+        return y
+    if isinstance(y, list | tuple):
+        is_column = y and all(isinstance(one, list | tuple) and len(one) == 1 for one in y)
+        return [one[0] for one in y] if is_column else y
+    shape = np.shape(y)
+    return np.asarray(y)[:, 0] if len(shape) == 2 and shape[1] == 1 else y
 
 
 def _takes_target(model: Any) -> bool:

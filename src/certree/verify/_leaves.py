@@ -14,17 +14,19 @@ from certree.exceptions import CertificateError
 from ._audit import Audit, Data, GivenRows, Walk
 from ._candidates import CandidateRules
 from ._force import Charges
-from ._leaf_costs import Amounts, Leaves
+from ._leaf_costs import Amounts, Leaves, Rates
 from ._linear_audit import linear
 from ._number_leaves import deviances, quantiles, squares
 from ._plain_numbers import (
     as_array,
     common_unit,
+    float_or_infinite,
     plain_list,
     read,
     read_list,
     read_table,
     root_above,
+    share_explained,
 )
 from ._survival_audit import survival
 
@@ -173,7 +175,7 @@ def together(parts: Sequence[tuple[Fraction, Leaves]], **more: Any) -> Leaves:
     whole = sum((weight * leaves.whole for weight, leaves in parts), Fraction(0))
 
     def score(cost: Fraction) -> float:
-        return float(1 - cost / whole) if whole else 1.0
+        return share_explained(cost, whole)
 
     return Leaves(parts[0][1].name, of, least, score, whole, outputs=tuple(parts), **more)
 
@@ -286,6 +288,7 @@ def function(data: Data, task: Any) -> Leaves:
             )
         return cost
 
+    factor = getattr(task, "rate_factor", None)
     return Leaves(
         str(task.name),
         of,
@@ -293,6 +296,7 @@ def function(data: Data, task: Any) -> Leaves:
         float,
         data.total(),
         noise=lambda rows: ask(rows)[2],
+        rates=None if factor is None else Rates(*statistics.columns[:2], factor),
     )
 
 
@@ -524,10 +528,9 @@ def _of_clusters(estimator: Any, data: Data, given: GivenRows) -> Leaves:
         audit.compare("columns of centres", estimator.centre_names_, [*map(table.name, chosen)])
         predicted = plain_list(estimator.predict(given.X))
         audit.compare("labels_", plain_list(estimator.labels_), predicted)
-        if abs(estimator.inertia_ - float(audit.certificate.leaf_cost)) > 1e-9 * abs(
-            estimator.inertia_
-        ):
-            audit.compare("inertia_", estimator.inertia_, float(audit.certificate.leaf_cost))
+        stated, inertia = estimator.inertia_, float_or_infinite(audit.certificate.leaf_cost)
+        if stated != inertia and not abs(stated - inertia) <= 1e-9 * abs(stated):
+            audit.compare("inertia_", stated, inertia)
         audit.done("clusters of all rows, and inertia")
 
     def predict(X: Any) -> Any:

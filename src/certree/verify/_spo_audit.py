@@ -18,7 +18,15 @@ from certree.exceptions import CertificateError
 from ._audit import Audit, Checked, Data, GivenRows, Walk, check_size, read_rows, walk_down
 from ._force import TreeSizes, least_cost
 from ._metric_audit import all_tests
-from ._plain_numbers import common_unit, decimals, is_close, read, read_table, show
+from ._plain_numbers import (
+    common_unit,
+    decimals,
+    float_or_infinite,
+    is_close,
+    read,
+    read_table,
+    show,
+)
 from ._rounding_rules import units_of_cost
 from ._stated_weights import counted, most_splits
 from ._story import check_bounds, check_no_confusion, check_parameters
@@ -41,7 +49,7 @@ class Decided:
     def decide(self, vector: Vector) -> Any:
         """Return the oracle's decision for a cost vector."""
         sign = 1 if self.oracle.sense == "min" else -1
-        return self.oracle.decide(np.array([[float(sign * c) for c in vector]]))[0]
+        return self.oracle.decide(np.array([[float_or_infinite(sign * c) for c in vector]]))[0]
 
     def best(self, vector: Vector) -> Fraction:
         """Return the value of that decision."""
