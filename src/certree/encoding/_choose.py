@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,7 +24,9 @@ from ._tests import Category, Flag, Level, Missing, Test, is_missing, level_rank
 from ._time_tests import TimeCuts
 from ._times import form_of, is_time
 
-__all__ = ["ColumnRules", "column_tests", "is_binary", "multiway_test"]
+__all__ = ["ColumnRules", "column_tests", "is_binary", "multiway_test", "without_needless"]
+
+T = TypeVar("T")
 
 # A text column in which no value repeats is taken for an identifier from this many rows on.
 _IDENTIFIER_ROWS = 20
@@ -160,20 +162,23 @@ def _category_tests(
             f"of them: trees ask for single ones. category_tests='subsets' takes {MOST_GROUPS} at "
             "most; join rare ones with min_category_rows."
         )
-    drops_first = rules.category_tests == "drop-first"
-    if rules.category_tests == "drop-last":
-        tests = tests[:-1]
-    elif drops_first or (not has_missing and len(tests) <= 2):
-        # One category needs no test, and two categories need one.
-        tests = tests[1:]
-    elif len(tests) == 1:
-        # The test for missing values is enough.
-        tests = []
+    tests = without_needless(tests, has_missing, rules.category_tests)
     if rules.most is None:
         return tests
     single = [test.value for test in tests if isinstance(test, Category)]
     kept = set(sorted(single, key=lambda value: -counts[value])[: rules.most])
     return [test for test in tests if not isinstance(test, Category) or test.value in kept]
+
+
+def without_needless(tests: Sequence[T], has_missing: bool, category_tests: str) -> list[T]:
+    """Return what is asked of one category at a time, without what other tests tell."""
+    if category_tests == "drop-last":
+        return list(tests[:-1])
+    if category_tests == "drop-first" or (not has_missing and len(tests) <= 2):
+        # One category needs no test, and two categories need one.
+        return list(tests[1:])
+    # Where there is one category, the test for missing values is enough.
+    return [] if len(tests) == 1 else list(tests)
 
 
 def _one_by_one(
