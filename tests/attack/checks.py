@@ -88,16 +88,28 @@ class Attack:
     def verify(self, model: Any, *args: Any, **options: Any) -> None:
         """Let the package verify its own certificate, now and then by looking at all trees."""
         exhaustive = self.draw.chance(0.3)
+
+        def check() -> None:
+            try:
+                self._verify(model, args, exhaustive, options)
+            except ValueError as error:
+                # Rounded sums have no second proof by brute force, which is said plainly.
+                if "use exhaustive=False" not in str(error):
+                    raise
+                self._verify(model, args, False, options)
+
+        self._accepts(check)
+
+    def verify_alone(self, model: Any, data: Any) -> None:
+        """Let the package verify a certificate of data that hold rows, targets and weights."""
+        self._accepts(lambda: certree.verify(model, data))
+
+    def _accepts(self, check: Callable[[], Any]) -> None:
+        """Note if a check of an honest certificate fails."""
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
-                try:
-                    self._verify(model, args, exhaustive, options)
-                except ValueError as error:
-                    # Rounded sums have no second proof by brute force, which is said plainly.
-                    if "use exhaustive=False" not in str(error):
-                        raise
-                    self._verify(model, args, False, options)
+                check()
         except certree.CertificateError as error:
             self.report.fail("rejected", str(error)[:400])
         except Exception as error:

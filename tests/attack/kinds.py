@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import traceback
 from collections.abc import Callable, Iterable, Iterator
+from importlib.util import find_spec
 from pathlib import Path
 
 import certree
 
-from . import fair, limited, squares, trees
+from . import fair, honest, limited, squares, trees
 from .checks import Attack, Refused, Report
 from .problems import Draw
 
@@ -29,8 +30,16 @@ KINDS: dict[str, Callable[[Attack], None]] = {
     "curve": fair.curve,
     "path": trees.path,
     "regressor": squares.regressor,
+    "criterion": honest.criterion,
+    "survival": honest.survival,
+    "lines": honest.lines,
+    "memory": honest.memory,
+    "reduced": honest.reduced,
 }
 """What is attacked, by name."""
+
+if any(find_spec(name) is None for name in ("pandas", "ibis", "duckdb")):
+    del KINDS["reduced"]
 
 
 def run(kind: str, seed: int, index: int, *, missing: bool = True) -> Attack:

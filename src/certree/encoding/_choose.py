@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,7 +25,9 @@ from ._tests import Category, Flag, Level, Missing, Test, is_missing, level_rank
 from ._time_tests import TimeCuts
 from ._times import form_of, is_time
 
-__all__ = ["ColumnRules", "column_tests", "is_binary", "multiway_test"]
+__all__ = ["ColumnRules", "column_tests", "is_binary", "multiway_test", "without_needless"]
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -169,22 +171,16 @@ def _category_tests(
             f"of them: trees ask for single ones. category_tests='subsets' takes {MOST_GROUPS} at "
             "most; join rare ones with min_category_rows."
         )
-    n_tests = len(known) + has_others
-    asked, asks_others = known, has_others
-    if rules.category_tests == "drop-last":
-        asked, asks_others = (known, False) if has_others else (known[:-1], False)
-    elif rules.category_tests == "drop-first" or (not has_missing and n_tests <= 2):
-        # One category needs no test, and two categories need one.
-        asked = known[1:]
-    elif n_tests == 1:
-        # The test for missing values is enough.
-        asked = []
-    if rules.most is not None and rules.most < len(asked):
-        kept = set(sorted(asked, key=lambda value: -counts[value])[: rules.most])
-        asked = [value for value in asked if value in kept]
+    others = [None] if has_others else []  # stands for all that are rare
+    asked = without_needless([*known, *others], has_missing, rules.category_tests)
+    single = [value for value in asked if value is not None]
+    if rules.most is not None and rules.most < len(single):
+        kept = set(sorted(single, key=lambda value: -counts[value])[: rules.most])
+        single = [value for value in single if value in kept]
     side = False if has_missing else None
-    single: list[Test] = [Category(index, name, value, side) for value in asked]
-    return [*single, Subset(index, name, tuple(known), True, side)] if asks_others else single
+    # Made last, since an object for each of many categories takes time.
+    tests: list[Test] = [Category(index, name, value, side) for value in single]
+    return tests if None not in asked else [*tests, Subset(index, name, tuple(known), True, side)]
 
 
 def _frequent(
@@ -193,6 +189,17 @@ def _frequent(
     """Return the categories that have enough rows, and whether others make one of their own."""
     known = [value for value in values if counts[value] >= rules.min_category_rows]
     return known, 0 < len(known) < len(values)
+
+
+def without_needless(tests: Sequence[T], has_missing: bool, category_tests: str) -> list[T]:
+    """Return what is asked of one category at a time, without what other tests tell."""
+    if category_tests == "drop-last":
+        return list(tests[:-1])
+    if category_tests == "drop-first" or (not has_missing and len(tests) <= 2):
+        # One category needs no test, and two categories need one.
+        return list(tests[1:])
+    # Where there is one category, the test for missing values is enough.
+    return [] if len(tests) == 1 else list(tests)
 
 
 def _one_by_one(

@@ -34,6 +34,9 @@ def check_labels(y: Any, n_rows: int, estimator_name: str) -> NDArray[Any]:
     y = as_array(y) if isinstance(y, list | tuple) else y
     is_plain = type(y) is np.ndarray and y.ndim == 1
     labels: NDArray[Any] = y if is_plain else column_or_1d(y, warn=True)
+    if labels.dtype.kind == "U" and isinstance(y, list | tuple):
+        # NumPy makes a text of every number beside a text.
+        labels = _from_objects(_as_objects(y))
     if len(labels) != n_rows:
         raise ValueError(
             f"X has {n_rows} rows, but y has {len(labels)} labels; give one label per row."
@@ -79,6 +82,13 @@ def _refuse_not_finite(labels: NDArray[Any]) -> None:
             f"Input y contains infinity or a value too large for dtype('{labels.dtype}'); "
             "class labels must be finite."
         )
+
+
+def _as_objects(y: list[Any] | tuple[Any, ...]) -> NDArray[Any]:
+    """Return the labels of a list, or of a list with lists of one, as they are."""
+    labels = np.empty(len(y), dtype=object)
+    labels[:] = [one[0] if isinstance(one, list | tuple) else one for one in y]
+    return labels
 
 
 def _from_objects(labels: NDArray[Any]) -> NDArray[Any]:

@@ -454,7 +454,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
                 weights,
                 room,
                 min_category_rows=self.min_category_rows,
-                has_subsets=self.category_tests == "subsets",
+                category_tests=self.category_tests,
                 without=identifiers,
             )
         )

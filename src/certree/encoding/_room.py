@@ -12,12 +12,13 @@ from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from time import perf_counter
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ._asked import AskedCuts
+from ._choose import without_needless
 from ._cuts import AUTO_THRESHOLDS, Counted, as_ordered, count_cuts, count_values
 from ._subsets import MOST_GROUPS
 from ._table import Table
@@ -103,7 +104,7 @@ class Room:
         later: Callable[[], Room] | None = None,
         *,
         min_category_rows: int = 1,
-        has_subsets: bool = False,
+        category_tests: str = "one",
         without: Collection[int] = (),
     ) -> Cap | None:
         """Return how many cut points or categories columns may have if not all of them fit.
@@ -122,8 +123,8 @@ class Room:
             What is left when the numbers have been looked at.
         min_category_rows : int
             Categories of fewer rows are one choice.
-        has_subsets : bool
-            Whether sets of categories are tests; these are all kept.
+        category_tests : str
+            What is asked of categories; sets of them are all kept.
         without : collection of int
             Columns whose values have no tests.
         """
@@ -149,17 +150,19 @@ class Room:
                 asked.append(0)
                 sides.append(1)
                 continue
-            n_choices, has_missing, counted = _count_choices(
-                table, i, is_category, cuts[i], weights, min_category_rows
-            )
-            if has_subsets and is_category and n_choices + 1 + has_missing <= MOST_GROUPS:
+            found = _count_choices(table, i, is_category, cuts[i], weights, min_category_rows)
+            n_choices, has_missing = found.n_choices, found.has_missing
+            is_small = n_choices + 1 + has_missing <= MOST_GROUPS
+            if is_category and is_small and category_tests == "subsets":
                 n_kept += 2 ** (n_choices + has_missing)
                 n_choices = 0
+            elif is_category:
+                n_choices = found.count_categories(category_tests)
             asked.append(n_choices)
             # Missing values may join either side of a cut.
             sides.append(1 if is_category else 1 + has_missing)
-            if is_kept and counted is not None:
-                known[i] = counted
+            if is_kept and found.counted is not None:
+                known[i] = found.counted
         n_tests = n_kept + sum(n * k for n, k in zip(asked, sides, strict=True))
         room = self if later is None else later()
         most, stopped_by = room.most_tests(table.n_rows, n_tests)
@@ -309,6 +312,23 @@ class Cap:
         return (self.asked[index] - len(kept)) * (len(of_choices) // len(kept))
 
 
+class _Choices(NamedTuple):
+    """How many cut points or categories a column has, and of numbers also which.
+
+    Rare categories are one choice beside the others, which is always kept.
+    """
+
+    n_choices: int
+    has_missing: bool
+    counted: Counted | None = None
+    has_rare: bool = False
+
+    def count_categories(self, category_tests: str) -> int:
+        """Return how many tests ask for one category."""
+        tests = [True] * self.n_choices + [False] * (self.has_rare and self.n_choices > 0)
+        return sum(without_needless(tests, self.has_missing, category_tests))
+
+
 def _count_choices(
     table: Table,
     index: int,
@@ -316,11 +336,8 @@ def _count_choices(
     cuts: AskedCuts,
     weights: NDArray[np.int64] | None,
     min_category_rows: int = 1,
-) -> tuple[int, bool, Counted | None]:
-    """Return the number of cut points or categories of a column, and what numbers it has.
-
-    The second value is whether some values are missing.
-    """
+) -> _Choices:
+    """Count the cut points or categories of a column."""
     # A column of a matrix is spread over its memory, and read several times here.
     column = np.ascontiguousarray(table.column(index))
     absent = is_missing(column)
@@ -329,12 +346,11 @@ def _count_choices(
         column = column[~absent]
         weights = None if weights is None else weights[~absent]
     if is_category or column.dtype in (object, np.bool_) or not len(column):
-        # All rare categories are one choice, which is always kept.
-        counts = Counter(column.tolist())
-        frequent = [value for value, count in counts.items() if count >= min_category_rows]
-        return len(frequent), has_missing, None
+        counts = Counter(column.tolist()).values()
+        n_frequent = sum(count >= min_category_rows for count in counts)
+        return _Choices(n_frequent, has_missing, has_rare=n_frequent < len(counts))
     counted = count_values(as_ordered(column), weights)
-    return count_cuts(counted, cuts.limit, cuts.points), has_missing, counted
+    return _Choices(count_cuts(counted, cuts.limit, cuts.points), has_missing, counted)
 
 
 def _has_values(column: NDArray[Any]) -> bool:

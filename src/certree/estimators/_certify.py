@@ -178,13 +178,19 @@ def state_path(
     result: engine.PathResult,
     seconds_before: float = 0.0,
 ) -> RegularizationPath:
-    """Return a path in the user's terms."""
+    """Return a path in the user's terms.
+
+    Trees that differ in the units of the search may cost the same in these terms, which know that
+    nothing costs less than `least_leaf_cost`. The one with the fewest splits is kept.
+    """
     options = model._engine_options()
     # Nothing costs less than what every tree pays.
     least = statement.leaf_cost(0)
-    entries = []
+    entries: list[PathEntry] = []
     for entry in result.entries:
         cost = statement.leaf_cost(entry.upper_bound)
+        if entries and cost >= entries[-1].errors:
+            continue
         bound = max(statement.leaf_cost(entry.lower_bound) - statement.hidden, least)
         tree = statement.grow(entry.nodes)
         value = statement.objective(cost)

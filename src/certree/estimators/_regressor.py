@@ -13,6 +13,7 @@ from sklearn.utils import column_or_1d
 from certree.encoding import Reduced
 from certree.encoding._named import read_outputs
 from certree.numbers._exact import read_fraction
+from certree.numbers._fixed_point import refuse_times
 from certree.numbers._fixed_squares import SquareSums
 from certree.results._answer import Answer
 from certree.tasks._examples import Deviance
@@ -238,6 +239,7 @@ def read_numbers(y: Any, n_rows: int, who: str, several: bool = False) -> NDArra
         given = y if type(y) is np.ndarray and y.ndim == 1 else column_or_1d(y, warn=True)
     if given.dtype.kind == "c":
         raise ValueError(f"Complex data not supported: y has dtype {given.dtype}.")
+    refuse_times(given, "y")
     if len(given) != n_rows:
         raise ValueError(f"X has {n_rows} rows, but y has {len(given)}; give one per row.")
     try:

@@ -16,7 +16,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from certree.numbers._exact import check_weights
-from certree.numbers._fixed_point import FixedPoint, check_numbers, fixed_point
+from certree.numbers._fixed_point import (
+    FixedPoint,
+    check_numbers,
+    finest,
+    fixed_point,
+    refuse_tiny,
+)
 from certree.numbers._fractions import to_float
 from certree.oracles import Decisions, Oracle, OracleError, as_oracle
 from certree.tasks._task import Laws, LeafCosts, LeafProblem, Rows, Sums, Task
@@ -43,6 +49,9 @@ class SPOProblem(LeafProblem):
 
     def __init__(self, oracle: Oracle, costs: NDArray[np.float64], rows: Rows) -> None:
         rows.check_range()
+        refuse_tiny(costs, "costs")
+        largest = float(np.abs(costs).max(initial=0.0))
+        finest(largest * to_float(rows.total_weight) or 1.0, 2**62)  # refuses what leaves float64
         self.oracle = oracle
         self.sign = 1.0 if oracle.sense == "min" else -1.0
         self.true_costs = costs

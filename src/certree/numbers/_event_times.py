@@ -84,8 +84,11 @@ def kaplan_meier(time: NDArray[Any], event: NDArray[Any], weights: NDArray[Any])
     with np.errstate(all="ignore"):
         survival = np.asarray(np.cumprod(left / at_risk), dtype=np.float64)
         greenwood = np.cumsum(events / (at_risk * left))
-        width = _QUANTILE * np.sqrt(greenwood) / np.log(survival)
-        lower, upper = survival ** np.exp(-width), survival ** np.exp(width)
+        # Near one, the logarithm has digits that the share of survivors itself has lost.
+        steps = np.where(events < left, np.log1p(-events / at_risk), np.log(left / at_risk))
+        logs = np.cumsum(steps)
+        width = _QUANTILE * np.sqrt(greenwood) / logs
+        lower, upper = np.exp(logs * np.exp(-width)), np.exp(logs * np.exp(width))
     lower, upper = (np.where(survival > 0, band, 0.0) for band in (lower, upper))
     return KaplanMeier(found.time, survival, lower, upper, at_risk, events)
 

@@ -30,10 +30,12 @@ __all__ = [
     "FixedPoint",
     "LabelCosts",
     "check_numbers",
+    "check_size",
     "fixed_point",
     "label_costs",
     "root_up",
     "round_up",
+    "weighted_mean",
 ]
 
 # Decimals of up to this many digits are distinct as float64, so reading them back is unambiguous.
@@ -44,6 +46,14 @@ _MAX_DECIMALS = 22
 
 # So many numbers tell almost always that a power of ten is too coarse for all.
 _FEW = 64
+
+# Numbers that are added up, and those whose squares are, lie between this and one over it.
+_LARGEST = Fraction(10**280)
+_LARGEST_ROOT = Fraction(10**120)
+_ONE = Fraction(1)
+
+# Numbers that are smaller have few digits.
+_SMALLEST = 1e-305
 
 # Beyond this power of ten, products leave the range of float64.
 _MAX_POWER = 280
@@ -80,7 +90,8 @@ def check_numbers(
         must be held `exactly`. The message names `what` and the first wrong position.
     """
     try:
-        array = np.asarray(values, dtype=np.float64)
+        given = np.asarray(values)
+        array = given.astype(np.float64, copy=False)
     except OverflowError:
         raise ValueError(
             f"{what} holds a number beyond the range of float64; divide all of them by one number."
@@ -89,6 +100,7 @@ def check_numbers(
         raise ValueError(
             f"{what} must hold numbers, got {type(values).__name__} with other values."
         ) from None
+    refuse_times(given, what)
     wanted = " x ".join("any" if n is None else str(n) for n in shape)
     fits = array.ndim == len(shape) and all(
         n is None or n == m for n, m in zip(shape, array.shape, strict=True)
@@ -102,6 +114,15 @@ def check_numbers(
     if exactly:
         _check_held(values, array, what)
     return array
+
+
+def refuse_times(values: NDArray[Any], what: str) -> None:
+    """Raise ValueError for dates and durations, which NumPy would turn into some number."""
+    if values.dtype.kind in "mM":
+        raise ValueError(
+            f"{what} holds {'dates' if values.dtype.kind == 'M' else 'durations'}, of type "
+            f"{values.dtype}, and numbers are needed; give the days or seconds since one moment."
+        )
 
 
 def _check_held(values: Any, array: NDArray[np.float64], what: str) -> None:
@@ -347,6 +368,47 @@ def _float_sum(numbers: NDArray[np.float64], often: NDArray[np.int64]) -> float:
         return math.fsum(numbers)
     pairs = zip(numbers.tolist(), often.tolist(), strict=True)
     return float(sum((Fraction(number) * n for number, n in pairs), Fraction(0)))
+
+
+def check_size(numbers: NDArray[np.float64], what: str, total: Fraction = _ONE) -> None:
+    """Refuse numbers so large or small that float64 has no room for what is made of them.
+
+    Parameters
+    ----------
+    numbers : ndarray
+        Finite numbers.
+    what : str
+        What they are called.
+    total : Fraction
+        The weight of all rows, where it is multiplied in, and squares are computed.
+    """
+    largest = Fraction(float(np.abs(numbers).max(initial=0.0)))
+    room = _LARGEST if total is _ONE else _LARGEST_ROOT
+    sizes = {largest, largest * total}
+    if largest and not all(1 / room <= size <= room for size in sizes):
+        weighed = "" if total is _ONE else ", times the total of sample_weight,"
+        raise ValueError(
+            f"{what} has numbers up to {float(largest):.3g} in size, which{weighed} leave the "
+            "range of float64; multiply or divide all of them by one number."
+        )
+
+
+def refuse_tiny(numbers: NDArray[np.float64], what: str) -> None:
+    """Refuse numbers that are all so near to zero that float64 has few digits of them."""
+    largest = float(np.abs(numbers).max(initial=0.0))
+    if 0 < largest < _SMALLEST:
+        raise ValueError(
+            f"{what} are at most {largest:.3g} in size, where float64 has few digits; multiply all "
+            "of them by one number."
+        )
+
+
+def weighted_mean(numbers: NDArray[np.float64], weights: NDArray[Any]) -> float:
+    """Return the mean of some numbers; neither these nor their weights leave float64."""
+    shares = weights / weights.max()
+    exponent = math.frexp(float(np.abs(numbers).max()))[1]
+    parts = shares * np.ldexp(numbers, -exponent)
+    return math.ldexp(math.fsum(parts) / math.fsum(shares), exponent)
 
 
 def root_up(square: Fraction) -> Fraction:

@@ -345,6 +345,13 @@ def _rounding(
     weight, *totals, square = (int(x) for x in statistics.sum(axis=0))
     whole = square - Fraction(sum(total * total for total in totals), weight)
     little = 1 + Fraction(1, 10**6)
-    most = Fraction(float((errors * errors / statistics[:, :1]).sum())) * little
+    with np.errstate(over="ignore"):
+        moved = float((errors * errors / statistics[:, :1]).sum())
+    if not math.isfinite(moved):
+        raise ValueError(
+            "y or the columns are so large that squares of what they are rounded by leave the "
+            "range of float64; divide the column by one number."
+        )
+    most = Fraction(moved) * little
     by_weights = Fraction(float(weight_errors.sum())) * little * width * width * len(totals)
     return most + 2 * root_up(most * whole) + by_weights + len(statistics) * len(totals)

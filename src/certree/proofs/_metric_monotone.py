@@ -120,7 +120,9 @@ class MonotoneSearch(Search):
             return []
         goal = self.objective + self.penalty * top.fewest
         most = _MOST_STEPS if top.fewest == top.splits else _FEW_STEPS
-        return greatest_steps(top.polygon[:-1], self.value, goal, most, self.solves.is_over)
+        # The last corner has all errors; limits may leave nothing but that.
+        chain = top.polygon[:-1] or top.polygon
+        return greatest_steps(chain, self.value, goal, most, self.solves.is_over)
 
     def _advance_once(self, worst: Slice) -> bool:
         """Solve for what may cut off a better point of a slice; False if nothing can."""

@@ -293,6 +293,9 @@ def _samples(
     n_rows, n_columns = columns.shape
     if n_rows < 2:
         raise ValueError("check_task needs at least two rows to tell sets of rows apart.")
+    if not n_columns:
+        # No test tells rows apart, as if there were one that holds for all.
+        columns, n_columns = np.ones((n_rows, 1), dtype=np.uint8), 1
     count = 0
     while count < n_samples:
         rows = np.arange(n_rows)

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from certree.encoding._classes import check_labels, encode_labels
 from certree.encoding._texts import as_array
 from certree.numbers._exact import read_fraction
-from certree.numbers._fixed_point import check_numbers
+from certree.numbers._fixed_point import check_numbers, weighted_mean
 
 from ._label_costs import RowCosts
 from ._leaf_cost import LeafCost, Noise, RateProblem, call_cost
@@ -251,7 +251,7 @@ class DevianceProblem(RateProblem):
         for leaf in np.unique(leaves).tolist():
             # From numbers that are not rounded to integers.
             at = leaves == leaf
-            means[leaf] = math.fsum(weights[at] * self.target[at]) / math.fsum(weights[at])
+            means[leaf] = weighted_mean(self.target[at], weights[at])
         return means
 
     def describe(self, sums: Sums, amounts: Sequence[str]) -> list[str]:
@@ -364,12 +364,14 @@ def _rate_noise(
     L is the time times the `common` rate. With r the largest ``|log(E / L)|`` of a part, the terms
     are at most ``|own| + E (1 + r)``, and float64 is off by a few epsilon of that. E and L are
     rounded up. A change of E by d changes ``E * log(E / L)`` by at most ``d * (r + 1)``, one of L
-    by d changes it by ``E * log(1 + d / L)``, at most ``E * d / L``, which is at most
-    ``(a * E**2 + d**2 / a) / (2 * L)`` for any a. The squares over L add up to no more in the parts
-    than in single rows, and the best a gives the root of their product.
+    by d changes it by ``E * log(1 + d / L)``. Logarithms are concave, so the sum over the parts is
+    at most ``N * log(1 + s / N)``, with all events N and s the sum of ``E * d / L``. That is at
+    most ``(a * E**2 + d**2 / a) / (2 * L)`` for any a. The squares over L add up to no more in the
+    parts than in single rows, and the best a gives the root of their product.
     """
     counts, lengths, own = table.T
-    if not counts.any():
+    if not counts.any() or (common == 1 and np.array_equal(counts, lengths)):
+        # Events and times are the same integers in every leaf, and the logarithm of one is 0.
         return 0.0
     events, times = weights * counts, weights * lengths
     more, longer, own_off = errors.T
@@ -379,6 +381,8 @@ def _rate_noise(
     terms = float((weights * np.abs(own)).sum()) + float(events.sum()) * (1 + log)
     by_time = math.sqrt(float(((events + more) ** 2 / times).sum()))
     by_time *= math.sqrt(float((longer**2 / times).sum()))
+    seen = float((events + more).sum())
+    by_time = seen * math.log1p(by_time / seen)
     rounded = float(own_off.sum()) + float(more.sum()) * (log + 1) + by_time
     return float(2.01 * (8 * _EPSILON * terms + rounded))
 

@@ -23,6 +23,7 @@ from certree.numbers._fixed_point import (
     check_numbers,
     first_place,
     label_costs,
+    refuse_tiny,
     round_up,
 )
 
@@ -80,6 +81,7 @@ class LabelProblem(LeafProblem):
         lines: NDArray[np.intp] | None = None,
     ) -> None:
         """State the task; with `lines`, these say which line of `costs` each row has."""
+        refuse_tiny(costs, "costs")
         kinds = None if lines is None else _Kinds.of(lines, rows)
         if kinds is None:
             table = costs if lines is None else costs[lines]

@@ -12,13 +12,22 @@ from numpy.typing import NDArray
 
 from certree.engine._vector import RateLoss
 from certree.numbers._exact import read_fraction
-from certree.numbers._fixed_point import check_numbers, finest, fixed_point, round_up
+from certree.numbers._fixed_point import (
+    check_numbers,
+    check_size,
+    finest,
+    fixed_point,
+    round_up,
+)
 from certree.numbers._fractions import to_float
 
 from ._task import Laws, LeafCosts, LeafProblem, Rows, Sums, Task
 
 # Sums of statistics stay below this, so that a float64 holds them all.
 _MOST_SUM = 2**52
+
+# With integer weights up to this, a row counts as often as its weight says, exactly.
+_FEW_UNITS = 2**10
 
 # The most that a leaf may cost, in units of the search, if no law bounds it.
 _MOST_UNKNOWN = 2**44
@@ -270,6 +279,10 @@ class RateProblem(FunctionProblem):
 
     def __init__(self, task: LeafCost, rows: Rows) -> None:
         assert task.centred is not None
+        rows.check_ratios()
+        for number, column in enumerate(rows.select(task.table(rows.n_rows)).T[:2]):
+            what = ("the numbers of events", "the times or amounts")[number]
+            check_size(column, what, rows.total_weight)
         weights = np.zeros(rows.n_rows)
         weights[slice(None) if rows.kept is None else rows.kept] = rows.shares
         unit, task = task.unit, task.centred(weights)
@@ -487,14 +500,19 @@ def _scaled(
     weights, unit = weights // common, rows.quantum * common
     for number, column in enumerate(weighed.T):
         total = float((np.abs(column) * weights).sum())
-        fixed = fixed_point(column, total, _MOST_SUM, binary=True)
+        fixed, times = fixed_point(column, total, _MOST_SUM, binary=True), weights
+        is_product = rows.given is not None
+        if fixed.error and not is_product and weights.max() > _FEW_UNITS:
+            # A product is rounded once, a number once for every unit of weight.
+            column, times, is_product = column * weights, np.ones_like(weights), True
+            fixed = fixed_point(column, total, _MOST_SUM, binary=True)
         values, error = fixed.values, fixed.error
         if fixed.error and number < n_up:
             values, error = _rounded_up(column, fixed.quantum), fixed.quantum
-        columns.append(values * weights)
+        columns.append(values * times)
         quanta.append(fixed.quantum * unit)
-        off = np.where(column != 0, weights * to_float(error * unit), 0.0)
-        if rows.given is not None:
+        off = np.where(column != 0, times * to_float(error * unit), 0.0)
+        if is_product:
             off += np.abs(column) * (to_float(unit) * 2.0**-49)
         errors.append(off)
     if not columns:

@@ -12,7 +12,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from certree.engine._vector import LinearLoss
-from certree.numbers._fixed_point import check_numbers, exact_decimals, root_up, round_up
+from certree.numbers._fixed_point import (
+    check_numbers,
+    check_size,
+    exact_decimals,
+    root_up,
+    round_up,
+    weighted_mean,
+)
 
 from ._task import Laws, LeafCosts, LeafProblem, Rows, Sums, Task
 
@@ -155,7 +162,10 @@ def _weighted_design(given: NDArray[np.float64], rows: Rows) -> _Design:
     wanted = roots[:, None] * ((given - middle) / half)
     entries = np.rint(wanted)
     # The target of a row is its entry over the constant, the weight is the square of that.
-    moved = float(np.square(entries[:, 0] - constant * (wanted[:, 0] / roots)).sum())
+    apart = np.abs(entries[:, 0] - constant * (wanted[:, 0] / roots))
+    # The last bits of the target, and of its distance from the middle, count as moved, too.
+    apart += roots * (float(np.abs(given[:, 0]).max() / half[0]) * 2.0**-51)
+    moved = float(np.square(apart).sum())
     share = float(np.abs(np.square(constant / roots) - 1).max()) + 2.0**-50
     table = np.column_stack([constant, entries]).astype(np.int64)
     quanta = [Fraction(size) for size in half.tolist()]
@@ -172,6 +182,19 @@ def _weighted_design(given: NDArray[np.float64], rows: Rows) -> _Design:
         Fraction(share),
         is_coarse=finest < _FEWEST_STEPS,
     )
+
+
+def _squares_of(target: NDArray[np.float64], rows: Rows) -> tuple[Fraction, Fraction]:
+    """Return the squared error around the mean of numbers as given, and the most it is off."""
+    shares, largest = rows.shares, Fraction(rows.floats.max().item())
+    total = math.fsum(shares)
+    mean = math.fsum(shares * target) / total
+    off = target - mean
+    squares = math.fsum(shares * off * off) - math.fsum(shares * off) ** 2 / total
+    # Targets and their distances from the mean have a last bit each, and so have products.
+    moved = float(np.abs(target).max()) * 2.0**-51
+    error = squares * 2.0**-48 + moved * (2 * math.sqrt(squares * total) + moved * total)
+    return Fraction(squares) * largest, Fraction(error) * largest
 
 
 def moment_columns(n_columns: int, is_simple: bool) -> list[tuple[int, int]]:
@@ -204,6 +227,10 @@ class LinearProblem(LeafProblem):
     def __init__(self, task: LinearError, target: NDArray[np.float64], rows: Rows) -> None:
         self.task, self.target, self.weights = task, target, rows.floats
         self.columns = rows.select(task.columns)
+        rows.check_ratios()
+        check_size(target, "y", rows.total_weight)
+        for place, column in zip(task.features, self.columns.T, strict=False):
+            check_size(column, f"column {place} of X", rows.total_weight)
         design = _design(self.columns, target, rows)
         self._design = design
         self.units_of_columns = design.units
@@ -219,8 +246,11 @@ class LinearProblem(LeafProblem):
         self.largest = max(self.loss.most, 1) if self.superadditive else _MOST_UNKNOWN
         self.unit = self._whole_unit / Fraction(self.loss.scale)
         self.constant = Fraction(0)
-        self.complexity_unit = squares * self._whole_unit
-        self.rounding = self._rounding(rows, squares)
+        self.complexity_unit, unsure = squares * self._whole_unit, Fraction(0)
+        if design.moved or design.share:
+            # A penalty is a share of this. Leaves that fit well cost less than it was moved by.
+            self.complexity_unit, unsure = _squares_of(target, rows)
+        self.rounding = round_up(self._rounding(rows, squares) + rows.most_leaves * unsure)
 
     def _loss(self, rows: Rows, squares: float, sums: Sums) -> LinearLoss:
         """Return the leaf cost of the core, with a scale that fills its range."""
@@ -249,7 +279,7 @@ class LinearProblem(LeafProblem):
         noise = squares * (_NOISE_SIMPLE if self.task.is_simple else _NOISE_TOGETHER)
         by_targets = design.moved + 2 * root_up(design.moved * single) if design.moved else 0
         floors = Fraction(rows.most_leaves) / Fraction(self.loss.scale)
-        return round_up((floors + noise + by_targets + design.share * single) * self._whole_unit)
+        return (floors + noise + by_targets + design.share * single) * self._whole_unit
 
     @property
     def hidden(self) -> Fraction:
@@ -267,8 +297,7 @@ class LinearProblem(LeafProblem):
         means = np.zeros(len(sums))
         for leaf in np.unique(leaves):
             at = leaves == leaf
-            weights = self.weights[at]
-            means[leaf] = math.fsum(weights * self.target[at]) / math.fsum(weights)
+            means[leaf] = weighted_mean(self.target[at], self.weights[at])
         return means
 
     def fit(self, rows: NDArray[np.intp], sums: Sums) -> Line:

@@ -16,6 +16,7 @@ from certree.numbers._exact import read_fraction
 from certree.numbers._fixed_point import (
     FixedPoint,
     check_numbers,
+    check_size,
     exact_decimals,
     finest,
     round_up,
@@ -56,6 +57,7 @@ class QuantileProblem(LeafProblem):
 
     def __init__(self, target: NDArray[np.float64], rows: Rows, slopes: Slopes) -> None:
         above, below, self.share = slopes
+        check_size(target, "y")
         self.target, self.above, self.below, self.rows = target, above, below, rows
         found = _GivenLosses.read(target, rows, slopes).scaled(min(_MOST_LOSS, rows.budget))
         self.statistics = np.stack([found.weights, found.values], axis=1)
@@ -188,13 +190,15 @@ class _GivenLosses:
     def scaled(self, most: int) -> _ScaledLosses:
         """Return integers with which all losses together are at most `most` units."""
         finest(self.width or 1.0, most)  # refuses targets whose distances leave float64
-        chosen, least = None, math.inf
+        chosen, least, least_rounded = None, math.inf, math.inf
         for weights in self._weighings(most):
             hidden = self._hidden(weights, self._targets(weights, most))
             if chosen is None or hidden < least:
                 chosen, least = weights, hidden
-            if least == 0 or hidden > 8 * least:
+            if least == 0 or hidden > 8 * least_rounded:
                 break  # the more digits weights have, the fewer are left for targets
+            if weights.errors is not None:
+                least_rounded = min(least_rounded, hidden)
         assert chosen is not None
         fixed = self._targets(chosen, most)
         unit = fixed.quantum * chosen.step * self.slopes.share
@@ -247,12 +251,11 @@ class _GivenLosses:
         for bits in range(n_rows.bit_length() + 1, (most // slopes).bit_length()):
             # A power of two, so that only the rounding to integers is not exact.
             exponent = math.frexp(total)[1] - bits
-            step = 2.0**exponent
             values = np.maximum(np.rint(np.ldexp(self.shares, -exponent)), 1.0)
             if float(values.sum()) * slopes > most:
                 return
-            off = np.abs(values * step - self.shares) + self.shares * 2.0**-51
-            yield _Weighing(values.astype(np.int64), Fraction(step) * self.largest, off)
+            off = np.abs(np.ldexp(values, exponent) - self.shares) + self.shares * 2.0**-51
+            yield _Weighing(values.astype(np.int64), Fraction(2) ** exponent * self.largest, off)
 
     def _targets(self, weights: _Weighing, most: int) -> FixedPoint:
         """Return the targets in as many steps as these weights leave room for."""
@@ -269,20 +272,22 @@ class _GivenLosses:
     def _hidden(self, weights: _Weighing, fixed: FixedPoint) -> float:
         """Return the most that the loss of any tree changes by rounding, in units of shares."""
         above, below, share = self.slopes
-        by_targets = 0.0
+        by_targets, dearest = 0.0, self.dearest
         if fixed.error:
             moved = np.abs(fixed.values * float(fixed.quantum) - (self.target - self.target.min()))
             moved += float(np.abs(self.target).max()) * 2.0**-50
             each = float(max(above, below) * share) * float(self.shares @ moved)
             shift = float(2 * min(above, below) * share) * float(self.shares.sum() * moved.max())
             by_targets = min(each, shift)
+            # Weights are rounded beside targets that are.
+            dearest = dearest + float(max(above, below) * share) * (moved + moved.max())
         if weights.errors is None:
             return by_targets * (1 + _LITTLE)
         # Losses change by no more than the largest share that a weight is off by. Rows of small
         # weight, which are off by more than the others, count by what they cost in any leaf.
         parts = weights.errors / self.shares
         order = np.argsort(parts)
-        alone = np.append(np.cumsum((weights.errors * self.dearest)[order[::-1]])[::-1], 0.0)
+        alone = np.append(np.cumsum((weights.errors * dearest)[order[::-1]])[::-1], 0.0)
         common = np.append(0.0, parts[order])
         by_weights = float((common * (self.whole + by_targets) + alone).min())
         return (by_targets + by_weights) * (1 + _LITTLE)

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from certree.encoding._named import NamedArray, read_outputs
-from certree.numbers._fixed_point import check_numbers, round_up
+from certree.numbers._fixed_point import check_numbers, check_size, round_up, weighted_mean
 from certree.numbers._fixed_squares import SquareSums, squares
 
 from ._output_weights import balanced_weights, is_balanced, read_output_weights, refuse_for_one
@@ -53,11 +53,13 @@ class SquareProblem(LeafProblem):
         else:
             self.has_outputs = target.ndim > 1
             self.target = np.asarray(target).reshape(len(target), -1)
+            for column in self.target.T:
+                check_size(column, "y")
             found = squares(
                 self.target, rows.weights, rows.quantum, rows.budget, rows.given, output_weights
             )
         self.is_rounded = found.rounding is not None
-        self.given_weights = rows.shares
+        self.given_weights = rows.whole_weights()[0]
         self.statistics = found.statistics
         self.factors, self.centres, self.quanta = found.factors, found.centres, found.quanta
         self.weight = found.weight
@@ -110,8 +112,7 @@ class SquareProblem(LeafProblem):
             weights = self.given_weights
             for leaf in np.unique(leaves):
                 at = leaves == leaf
-                total = math.fsum(weights[at])
-                means[leaf] = [math.fsum(weights[at] * y[at]) / total for y in self.target.T]
+                means[leaf] = [weighted_mean(y[at], weights[at]) for y in self.target.T]
         return means if self.has_outputs else means[:, 0]
 
     def describe(self, sums: Sums, amounts: Sequence[str]) -> list[str] | None:

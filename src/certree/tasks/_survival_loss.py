@@ -40,11 +40,13 @@ class SurvivalProblem(RateProblem):
         self.target = rows.select(target)
         self.is_weighted = rows.sample_weight is not None
         counted: NDArray[Any] = rows.weights
-        self.weights = counted if rows.quantum == 1 else rows.floats
         if rows.given is not None:
             counted = np.empty(len(rows.given), dtype=object)
             counted[:] = [Fraction(weight) for weight in rows.given.tolist()]
-            self.weights = counted
+        # What curves add up and subtract is exact.
+        self.weights = counted
+        if rows.given is None and rows.quantum != 1:
+            self.weights = counted.astype(object) * rows.quantum
         self.times, self.hazards = nelson_aalen(self.target["time"], self.target["event"], counted)
         lightest = Fraction(min(counted.tolist())) * (rows.quantum if rows.given is None else 1)
         least = float(lightest / (rows.total_weight + lightest))

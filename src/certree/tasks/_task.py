@@ -21,8 +21,11 @@ Sums = NDArray[np.int64]
 """Sums of statistics, one line per leaf."""
 
 
-# Sums of more weight than this are too close to the end of float64.
-_LARGEST_TOTAL = 10**300
+# Sums of more weight than this, or less than one over it, are too close to the ends of float64.
+_LARGEST_TOTAL = Fraction(10**300)
+
+# Weights below this share of the largest are nothing beside it, and squares of it leave float64.
+_LEAST_RATIO = 1e-100
 
 
 @dataclass(frozen=True)
@@ -130,11 +133,21 @@ class Rows:
         return np.asarray(self.weights * float(self.quantum), dtype=np.float64)
 
     def check_range(self) -> None:
-        """Refuse weights that are too large for sums of float64, where these are needed."""
-        if self.total_weight > _LARGEST_TOTAL:
+        """Refuse weights too large or too small for sums of float64, where these are needed."""
+        if not 1 / _LARGEST_TOTAL <= self.total_weight <= _LARGEST_TOTAL:
             raise ValueError(
                 "sample_weight has a total that leaves the range of float64; only ratios of "
-                "weights matter, so divide them all by one number."
+                "weights matter, so multiply or divide them all by one number."
+            )
+
+    def check_ratios(self) -> None:
+        """Refuse weights of which some are nothing beside others, where they are divided."""
+        self.check_range()
+        low, high = self.floats.min().item(), self.floats.max().item()
+        if low < high * _LEAST_RATIO:
+            raise ValueError(
+                f"sample_weight, from {low:.3g} to {high:.3g}, leaves the range of float64; leave "
+                "out rows that hardly count."
             )
 
     @property

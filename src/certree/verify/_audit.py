@@ -322,8 +322,13 @@ def read_rows(X: Any, sample_weight: Any) -> Data:
     return Data(table, {row: exact(weight) for row, weight in enumerate(weights) if weight})
 
 
-def with_candidates(audit: Audit, data: Data, encoder: Any, is_exact: bool, **more: bool) -> Data:
-    """Read the candidates of a model, and check them against its parameters."""
+def with_candidates(
+    audit: Audit, data: Data, encoder: Any, is_exact: bool, least: Exact = 0, **more: bool
+) -> Data:
+    """Read the candidates of a model, and check them against its parameters.
+
+    The leaves of any tree, whatever it asks, cost at least `least`.
+    """
     n_columns = len(data.table.columns)
     try:
         stated, expected = encoder.candidates_, encoder.n_features_in_
@@ -342,7 +347,7 @@ def with_candidates(audit: Audit, data: Data, encoder: Any, is_exact: bool, **mo
         parameters.get("identifiers", "drop"),
     )
     candidates = Candidates(data.table, wishes, data.weights, is_exact)
-    may_lack = _may_lack(audit, len(tests))
+    may_lack = _may_lack(audit, len(tests), least)
     keys, misnamed = candidates.read(tests)
     if misnamed is not None:
         audit.differ(misnamed)
@@ -368,7 +373,7 @@ def check_identifiers(audit: Audit, names: Iterable[str]) -> None:
         audit.compare("columns like an identifier", stated, tuple(names))
 
 
-def _may_lack(audit: Audit, n_tests: int) -> bool:
+def _may_lack(audit: Audit, n_tests: int, least: Exact) -> bool:
     """Return whether a budget may have left some candidates out."""
     certificate = audit.certificate
     is_stopped = getattr(certificate, "status", "optimal") in (
@@ -381,11 +386,18 @@ def _may_lack(audit: Audit, n_tests: int) -> bool:
     if certificate.n_tests_searched is None:
         return False
     audit.compare("number of tests searched", certificate.n_tests_searched, n_tests)
-    # Nothing costs less than nothing, whatever the tests are.
-    costs = getattr(certificate, "cost", None), getattr(certificate, "lower_bound", None)
-    if not is_stopped and costs != (0, 0):
+    if not is_stopped and not _costs_least(certificate, least):
         audit.differ(f"status is {certificate.status!r}, but not all tests were searched")
     return True
+
+
+def _costs_least(certificate: Any, least: Exact) -> bool:
+    """Return whether a tree costs no more than any tree does, whatever the tests are."""
+    cost: Exact | None = getattr(certificate, "cost", None)
+    if certificate.complexity_per == "leaf":
+        least += certificate.split_penalty
+    rounding: Exact = getattr(certificate, "rounding", 0)
+    return cost is not None and cost <= least + rounding
 
 
 def check_n_tests(audit: Audit, data: Data) -> None:

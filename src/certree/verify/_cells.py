@@ -53,7 +53,7 @@ from ._task_audit import _noise as noise_of_leaves
 # How far sums of float64 may be off, as a share of the sum of their sizes.
 _NOISE = Fraction(1, 2**40)
 
-# Rounding is negligible up to this share of what a tree without splits costs.
+# Rounding is negligible up to this share of what trees can differ by.
 _NEGLIGIBLE = Fraction(1, 2**10)
 
 
@@ -283,8 +283,9 @@ def _check_task(
         check_labels(audit, leaves.labels, walk.tree)
     check_parameters(audit, leaves.name)
     noise = _check_weight(audit, data, cells)
-    single = leaves.whole if leaves.labels is None else leaves.least(data.rows)
-    allowed = single * _NEGLIGIBLE
+    allowed = _apart(leaves, data, cells)
+    if certificate.status != "precision":
+        allowed *= _NEGLIGIBLE
     slack = min(Fraction(certificate.rounding), allowed) + noise
     _check_penalty(audit, leaves.whole, slack)
     check_no_confusion(audit)
@@ -295,6 +296,16 @@ def _check_task(
         # Where rows have costs, sums do not tell what each costs at least.
         check_node_costs(audit, data, walk, leaves, model, slack)
     return cost
+
+
+def _apart(leaves: Leaves, data: Data, cells: Sequence[Cell]) -> Fraction:
+    """Return how far apart the costs of two trees can be, at most."""
+    if leaves.amounts is None:
+        return leaves.whole
+    if cells[0].costs:
+        return sum((cell.ends[1] - cell.ends[0] for cell in cells), Fraction(0))
+    lines = leaves.amounts.items()
+    return sum((data.weights[row] * (max(line) - min(line)) for row, line in lines), Fraction(0))
 
 
 def _check_weight(audit: Audit, data: Data, cells: Sequence[Cell]) -> Fraction:

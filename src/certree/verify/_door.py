@@ -172,10 +172,11 @@ def verify(
     True
     """
     start = perf_counter()
-    given = GivenRows(X, y, sample_weight, exhaustive, costs, task, sensitive_features)
     # A cross-validated model is checked as its final model.
     if hasattr(model, "best_estimator_"):
         model = _best_of(model)
+    y = _one_column(model, y)
+    given = GivenRows(X, y, sample_weight, exhaustive, costs, task, sensitive_features)
     try:
         result = _check(model, given)
     except (ArithmeticError, AttributeError, LookupError) as error:
@@ -244,6 +245,17 @@ def _n_outputs(model: Any) -> int | None:
     if wanted != n_held:
         raise CertificateError(f"n_outputs_ is {wanted!r}, but leaves hold {n_held} outputs.")
     return n_held
+
+
+def _one_column(model: Any, y: Any) -> Any:
+    """Return a y of one column as one of no columns, as fit reads it, but for costs and rewards."""
+    if hasattr(model, "treatments_") or hasattr(model, "oracle_"):
+        return y
+    if isinstance(y, list | tuple):
+        is_column = y and all(isinstance(one, list | tuple) and len(one) == 1 for one in y)
+        return [one[0] for one in y] if is_column else y
+    shape = np.shape(y)
+    return np.asarray(y)[:, 0] if len(shape) == 2 and shape[1] == 1 else y
 
 
 def _takes_target(model: Any) -> bool:

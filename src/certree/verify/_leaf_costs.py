@@ -7,11 +7,28 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from ._audit import Audit, Walk
+from ._audit import Audit, Data, Walk
 from ._notes import Note
 
 Amounts = Mapping[int, Sequence[Fraction]]
 """The cost or amount of each label for each row."""
+
+
+@dataclass(frozen=True)
+class Rates:
+    """What the loss of one rate of events per leaf is computed from.
+
+    Attributes
+    ----------
+    events, times : mapping
+        Events and the time under observation of each row, with its weight.
+    factor : int
+        What the logarithm of the likelihood is multiplied by: two for a deviance.
+    """
+
+    events: Mapping[int, Fraction]
+    times: Mapping[int, Fraction]
+    factor: int
 
 
 @dataclass(frozen=True)
@@ -38,10 +55,8 @@ class Leaves:
         What is to be predicted, for a regression.
     noise : callable
         From rows to the largest error of float64 inside a function of the user.
-    bounds_noise : bool
-        Whether certificates count the errors of float64 in `rounding`, too.
-    terms : Fraction
-        The sum of the numbers that logarithms are multiplied by, if it is more than all weight.
+    rates : Rates or None
+        Events and times, where leaves cost the loss of one rate each.
     slopes : pair of int, or None
         For losses around quantiles: what a unit above and below the value of a leaf costs, in
         units of their greatest common divisor.
@@ -76,8 +91,7 @@ class Leaves:
     amounts: Amounts | None = None
     target: Mapping[int, Fraction] | None = None
     noise: Callable[[Sequence[int]], Fraction] = lambda rows: Fraction(0)
-    bounds_noise: bool = False
-    terms: Fraction = Fraction(0)
+    rates: Rates | None = None
     slopes: tuple[int, int] | None = None
     inspect: Callable[[Audit, Any, Walk], None] | None = None
     predict: Callable[[Any], Any] | None = None
@@ -88,3 +102,10 @@ class Leaves:
     counted: Mapping[int, int] | None = None
     counts_best: bool = False
     note: Callable[[Sequence[int], Fraction], Note] | None = None
+
+    def paid_by_all(self, data: Data) -> Fraction:
+        """Return what every tree pays: the cheapest label of each row; 0 where there are none."""
+        if self.amounts is None:
+            return Fraction(0)
+        parts = (data.weights[row] * min(line) for row, line in self.amounts.items())
+        return sum(parts, Fraction(0))

@@ -15,7 +15,7 @@ from ._attributes import stated_list
 from ._audit import Audit, Data, GivenRows, Walk, predictions_of
 from ._candidates import CandidateRules
 from ._force import Charges
-from ._leaf_costs import Amounts, Leaves
+from ._leaf_costs import Amounts, Leaves, Rates
 from ._linear_audit import linear
 from ._node_rows import ClassPlaces, check_node_rows
 from ._notes import Note, RowsOf, mean
@@ -23,11 +23,13 @@ from ._number_leaves import deviances, quantiles, squares
 from ._plain_numbers import (
     as_array,
     common_unit,
+    float_or_infinite,
     plain_list,
     read,
     read_list,
     read_table,
     root_above,
+    share_explained,
 )
 from ._survival_audit import survival
 
@@ -189,7 +191,7 @@ def together(parts: Sequence[tuple[Fraction, Leaves]], **more: Any) -> Leaves:
         return ["means of ", RowsOf()]
 
     def score(cost: Fraction) -> float:
-        return float(1 - cost / whole) if whole else 1.0
+        return share_explained(cost, whole)
 
     return Leaves(
         parts[0][1].name, of, least, score, whole, outputs=tuple(parts), **{"note": note, **more}
@@ -305,6 +307,7 @@ def function(data: Data, task: Any) -> Leaves:
             )
         return cost
 
+    factor = getattr(task, "rate_factor", None)
     return Leaves(
         str(task.name),
         of,
@@ -313,6 +316,7 @@ def function(data: Data, task: Any) -> Leaves:
         data.total(),
         noise=lambda rows: ask(rows)[2],
         note=lambda rows, off: ["cost ", mean(ask(rows)[0], 1, off + ask(rows)[2], ".5g")],
+        rates=None if factor is None else Rates(*statistics.columns[:2], factor),
     )
 
 
@@ -560,10 +564,9 @@ def _of_clusters(estimator: Any, data: Data, given: GivenRows) -> Leaves:
             audit.compare("scales of centres", told, scales)
         titles = tree.payload.output_names
         audit.compare("names of centres", titles, tuple(map(table.name, chosen)))
-        if abs(estimator.inertia_ - float(audit.certificate.leaf_cost)) > 1e-9 * abs(
-            estimator.inertia_
-        ):
-            audit.compare("inertia_", estimator.inertia_, float(audit.certificate.leaf_cost))
+        stated, inertia = estimator.inertia_, float_or_infinite(audit.certificate.leaf_cost)
+        if stated != inertia and not abs(stated - inertia) <= 1e-9 * abs(stated):
+            audit.compare("inertia_", stated, inertia)
         audit.done("clusters of all rows, and inertia")
 
     def predict(X: Any) -> Any:

@@ -179,7 +179,7 @@ def _read_problem(
         check_quantum(audit, data, most, may_be_short=stated is not None)
         audit.compare("class weights", certificate.class_weights, None)
         check_no_confusion(audit)
-    data = with_candidates(audit, data, encoder, is_short)
+    data = with_candidates(audit, data, encoder, is_short, leaves[0].paid_by_all(data))
     check_n_tests(audit, data)
     audit.compare("number of rows", certificate.n_rows, len(data.rows))
     if hasattr(certificate, "total_weight"):
@@ -217,8 +217,6 @@ def _check_penalty(audit: Audit, leaves: Leaves) -> None:
         multiples = {Fraction(certificate.gap or 0)}
         if certificate.rounding == 0 and leaves.amounts is not None:
             multiples |= {cost - min(line) for line in _weighted(leaves) for cost in line}
-        else:
-            multiples.add(Fraction(certificate.leaf_cost or 0))
         if any((multiple / unit).denominator != 1 for multiple in multiples):
             audit.differ(f"unit: certified {show(unit)}, but not all costs are multiples of it")
 

@@ -19,7 +19,7 @@ from ._audit import Audit, Data, Walk
 from ._candidates import CandidateRules
 from ._leaf_costs import Leaves
 from ._notes import Note, RowsOf, deviation
-from ._plain_numbers import common_unit, decimals, read, read_list, root_above
+from ._plain_numbers import common_unit, decimals, read, read_list, root_above, share_explained
 from ._stated_weights import are_short, cost_range, most_splits
 
 # A search adds up products of integers to less than this.
@@ -307,7 +307,7 @@ def linear(data: Data, y: Any, estimator: Any) -> Leaves:
         "ridge_error" if models.ridge else "linear_error",
         models.cost,
         lambda rows: models.best(rows)[0],
-        lambda cost: float(1 - cost / whole) if whole else 1.0,
+        lambda cost: share_explained(cost, whole),
         whole,
         noise=models.noise,
         inspect=lambda audit, tree, walk: _check_columns(audit, tree, features, models, walk),

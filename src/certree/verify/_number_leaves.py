@@ -10,9 +10,9 @@ from typing import Any
 from certree.exceptions import CertificateError
 
 from ._audit import Data
-from ._leaf_costs import Leaves
+from ._leaf_costs import Leaves, Rates
 from ._notes import Note, RowsOf, deviation, mean
-from ._plain_numbers import read, read_list
+from ._plain_numbers import LAST_FLOAT, read, read_list, share_explained
 
 
 def squares(data: Data, y: Any) -> Leaves:
@@ -38,7 +38,8 @@ def squares(data: Data, y: Any) -> Leaves:
         mean = middle + total / weight
         scale = max(abs(target[row]) for row in rows)
         # The digits that float64 has for numbers of this size, and a few last bits for a sum.
-        if not isinstance(value, float | int) or abs(read(value) - mean) > 16 * scale / 2**52:
+        close = 16 * scale / 2**52 + LAST_FLOAT
+        if not isinstance(value, float | int) or abs(read(value) - mean) > close:
             raise CertificateError(
                 f"a leaf predicts {value!r}, but the mean of its rows is {float(mean)!r}."
             )
@@ -47,7 +48,7 @@ def squares(data: Data, y: Any) -> Leaves:
     whole = least(data.rows)
 
     def score(cost: Fraction) -> float:
-        return float(1 - cost / whole) if whole else 1.0
+        return share_explained(cost, whole)
 
     def note(rows: Sequence[int], off: Fraction) -> Note:
         weight = data.weight(rows)
@@ -87,7 +88,9 @@ def quantiles(data: Data, y: Any, quantile: Any = None) -> Leaves:
     def of(rows: Sequence[int], value: Any) -> Fraction:
         low, high = best(rows)
         middle = (low + high) / 2
-        if not isinstance(value, float | int) or abs(read(value) - middle) > abs(middle) / 2**50:
+        if not isinstance(value, float | int) or abs(read(value) - middle) > (
+            abs(middle) / 2**50 + LAST_FLOAT
+        ):
             raise CertificateError(
                 f"a leaf predicts {value!r}, but the middle of its best values is "
                 f"{float(middle)!r}."
@@ -108,7 +111,7 @@ def quantiles(data: Data, y: Any, quantile: Any = None) -> Leaves:
         "absolute_error" if quantile is None else "quantile",
         of,
         least,
-        lambda cost: float(1 - cost / whole) if whole else 1.0,
+        lambda cost: share_explained(cost, whole),
         whole,
         target=target,
         slopes=(level.numerator, level.denominator - level.numerator),
@@ -158,14 +161,17 @@ def deviances(data: Data, y: Any, kind: str) -> Leaves:
         return ["mean of ", RowsOf(), ", mean deviance ", mean(cost, weight, off + noise)]
 
     whole = loss(data.rows)[0]
+    weights = {row: Fraction(data.weights[row]) for row in data.rows}
+    # Of numbers that are all equal, only weights matter.
+    are_equal = len({numbers[row] for row in data.rows}) == 1
+    amounts = {row: w * (1 if are_equal else numbers[row]) for row, w in weights.items()}
     return Leaves(
         kind,
         of,
         lambda rows: loss(rows)[0],
-        lambda cost: float(1 - cost / whole) if whole else 1.0,
+        lambda cost: share_explained(cost, whole),
         whole,
         noise=lambda rows: loss(rows)[1],
-        bounds_noise=True,
-        terms=moments(data.rows)[0 if is_gamma else 1],
+        rates=Rates(weights, amounts, 2) if is_gamma else Rates(amounts, weights, 2),
         note=note,
     )

@@ -22,6 +22,9 @@ Exact = int | Fraction
 # Decimals of up to this many digits are distinct as float64, so reading them back is unambiguous.
 MOST_DIGITS = 15
 
+LAST_FLOAT = Fraction(1, 2**1073)
+"""Numbers next to zero, as float64 has them, are so far apart, or a little less."""
+
 # A decimal with a greater exponent takes minutes to write out.
 _MOST_EXPONENT = 10_000
 
@@ -131,6 +134,22 @@ def text(value: object) -> str:
 def is_close(stated: float, number: float, slack: float = 0.0) -> bool:
     """Return whether two floats stand for the same number, up to their last digits."""
     return abs(stated - number) <= slack + 1e-12 * max(1.0, abs(number))
+
+
+def share_explained(cost: Fraction, whole: Fraction) -> float:
+    """Return what is left of one less the share of a cost; one where there is nothing to explain.
+
+    Beyond the range of floats it is infinite.
+    """
+    return float_or_infinite(1 - cost / whole) if whole else 1.0
+
+
+def float_or_infinite(number: Exact) -> float:
+    """Return the nearest float, or an infinite one."""
+    try:
+        return float(number)
+    except OverflowError:
+        return math.inf if number > 0 else -math.inf
 
 
 def as_float(number: Fraction, what: str) -> float:

@@ -6,12 +6,13 @@ of the integers makes necessary, up to a small factor. A certificate with more r
 
 from __future__ import annotations
 
+import math
 from fractions import Fraction
 from typing import Any
 
 from ._audit import Audit, Data
 from ._force import Charges
-from ._leaf_costs import Leaves
+from ._leaf_costs import Leaves, Rates
 from ._leaves import units_of_weight
 from ._plain_numbers import common_unit, decimals, root_above
 from ._stated_weights import are_short, cost_range, most_splits
@@ -83,8 +84,7 @@ def allowed_for_labels(
     coarse = 640 if with_limits else 20
     bound = coarse * error * (len(data.weights) + len(prices) * n_units) + noise + 2 * moved
     bound *= n_outputs
-    own = sum((data.weights[row] * min(line) for row, line in leaves.amounts.items()), Fraction(0))
-    if leaves.least(data.rows) == own:
+    if leaves.least(data.rows) == leaves.paid_by_all(data):
         # A tree without splits costs no more than any tree, so rounding cannot hide anything.
         return bound
     return min(bound, (total + noise) * n_outputs * _coarsest(certificate))
@@ -153,24 +153,56 @@ def allowed_for_function(data: Data, leaves: Leaves, certificate: Any, task: Any
     can be large if weights are far apart.
     """
     n_leaves = most_splits(data.n_rows, certificate) + 1
-    if leaves.bounds_noise or getattr(task, "rate_factor", None) is not None:
+    seen = [leaves.least(data.rows), *(leaves.least([row]) for row in data.rows[:1000])]
+    largest, total = max(seen), data.total()
+    noise = Fraction(0)
+    if leaves.rates is not None:
+        noise = _noise_of_rates(leaves.rates, n_leaves)
         # What rows would save at rates of their own has a last digit, too.
         n_leaves += 1
-    seen = [leaves.least(data.rows), *(leaves.least([row]) for row in data.rows[:1000])]
-    largest = max(seen)
+    elif getattr(task, "noise", None) is not None:
+        share = max(Fraction(len(data.rows), 2**46), units_of_weight(data) / 2**48)
+        noise = 2**10 * (largest + 64 * total) * share * total / min(data.weights.values())
     unit = getattr(task, "unit", None)
     if unit is not None:
         floors = n_leaves * Fraction(str(unit))
     else:
         most = min(units_of_cost(data, certificate), 2**44 // (64 * len(data.rows)), 10**12)
         # Costs of nothing, but for the last digits of float64, are counted in billionths.
-        is_nothing = largest <= data.total() / 2**44
-        floors = n_leaves * (Fraction(1, 10**9) if is_nothing else 100 * largest / most)
-    if getattr(task, "noise", None) is None and not leaves.bounds_noise:
-        return floors
-    least, total = min(data.weights.values()), data.total()
-    share = max(Fraction(len(data.rows), 2**46), units_of_weight(data) / 2**48)
-    noise = 2**10 * (largest + 64 * max(total, leaves.terms)) * share * total / least
+        is_nothing = largest <= max(total / 2**44, noise)
+        digits = 100 * largest / most
+        floors = n_leaves * (max(Fraction(1, 10**9), digits) if is_nothing else digits)
     if certificate.status != "precision":
         noise = min(noise, (largest + total) * _NOTICED)
     return floors + noise
+
+
+def _noise_of_rates(rates: Rates, n_leaves: int) -> Fraction:
+    """Return what sums of 50 bits and logarithms of float64 take from the loss of rates.
+
+    By docs/theory/exactness.md, with events and times that are off by a few units of their sums.
+    """
+    few, factor = Fraction(1, 2**47), rates.factor
+    counted = [row for row, events in rates.events.items() if events]
+    if not counted:
+        return Fraction(0)
+    seen, time = (sum(part.values(), Fraction(0)) for part in (rates.events, rates.times))
+    more = {row: (seen + rates.events[row]) * few for row in counted}
+    rate = {row: rates.events[row] / rates.times[row] * time / seen for row in counted}
+    own = sum((rates.events[row] * abs(_log(rate[row])) for row in counted), Fraction(0))
+    fastest = max((rates.events[row] + more[row]) / rates.times[row] for row in counted)
+    slowest = min(rates.events[row] for row in counted) / time
+    log = 1 + max(abs(_log(one * time / seen)) for one in (fastest, slowest))
+    squares = sum(((rates.events[r] + more[r]) ** 2 / rates.times[r] for r in counted), Fraction(0))
+    longer = sum((((time + t) * few) ** 2 / t for t in rates.times.values()), Fraction(0))
+    moved = root_above(squares * longer) / seen
+    by_time = seen * (_log(1 + moved) if moved > few * 2**20 else moved)
+    terms = own + seen * log
+    lost = terms * few + own * few * len(counted) + sum(more.values(), Fraction(0)) * log + by_time
+    # Savings are whole numbers of at most 50 bits, in a power of ten; noise may coarsen it, too.
+    return factor * (8 * lost + 20 * n_leaves * (own + 2 * seen) * few)
+
+
+def _log(number: Fraction) -> Fraction:
+    """Return the logarithm of a fraction of any size, as float64 has it."""
+    return Fraction(math.log(number.numerator) - math.log(number.denominator))

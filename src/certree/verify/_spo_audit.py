@@ -31,7 +31,15 @@ from ._force import TreeSizes, least_cost
 from ._leaf_costs import Leaves
 from ._metric_audit import all_tests
 from ._notes import Note, RowsOf, mean
-from ._plain_numbers import common_unit, decimals, is_close, read, read_table, show
+from ._plain_numbers import (
+    common_unit,
+    decimals,
+    float_or_infinite,
+    is_close,
+    read,
+    read_table,
+    show,
+)
 from ._rounding_rules import units_of_cost
 from ._shown import check_node_costs, check_shown
 from ._stated_weights import counted, most_splits
@@ -57,7 +65,7 @@ class Decided:
     def decide(self, vector: Vector) -> Any:
         """Return the oracle's decision for a cost vector."""
         sign = 1 if self.oracle.sense == "min" else -1
-        return self.oracle.decide(np.array([[float(sign * c) for c in vector]]))[0]
+        return self.oracle.decide(np.array([[float_or_infinite(sign * c) for c in vector]]))[0]
 
     def best(self, vector: Vector) -> Fraction:
         """Return the value of that decision."""

@@ -13,9 +13,9 @@ import numpy as np
 from certree.exceptions import CertificateError
 
 from ._audit import Audit, Data, Walk
-from ._leaf_costs import Leaves
+from ._leaf_costs import Leaves, Rates
 from ._notes import Note, RowsOf, mean
-from ._plain_numbers import read
+from ._plain_numbers import read, share_explained
 
 # Cumulative hazards are integers of this unit, which float64 cannot tell from the exact ones.
 _FINE = 2**160
@@ -46,6 +46,15 @@ class Observed:
     def seen(self, rows: Sequence[int]) -> Fraction:
         """Return the number of events."""
         return Fraction(sum(self.data.weights[row] for row in rows if self.event[row]))
+
+    def rates(self) -> Rates:
+        """Return events and cumulative hazards, with weights."""
+        weights = {row: Fraction(weight) for row, weight in self.data.weights.items()}
+        return Rates(
+            {row: weight * self.event[row] for row, weight in weights.items()},
+            {row: weight * self.hazard[row] for row, weight in weights.items()},
+            1,
+        )
 
     def loss(self, rows: Sequence[int]) -> tuple[Fraction, Fraction]:
         """Return the loss of a leaf, and how far float64 may be off."""
@@ -80,10 +89,10 @@ def survival(data: Data, y: Any, is_weighted: bool = False) -> Leaves:
         "survival",
         of,
         lambda rows: found.loss(rows)[0],
-        lambda cost: float(1 - cost / whole) if whole else 1.0,
+        lambda cost: share_explained(cost, whole),
         whole,
         noise=lambda rows: found.loss(rows)[1],
-        bounds_noise=True,
+        rates=found.rates(),
         note=lambda rows, off: _note(found, rows, is_weighted=is_weighted),
         inspect=lambda audit, tree, walk: _check_curves(found, audit, tree, walk),
     )
@@ -191,8 +200,9 @@ def _kaplan_meier(found: Observed, rows: Sequence[int]) -> dict[str, list[float]
             low = high = 0.0
             if share:
                 variance += float(ended / (at_risk * left))
-                width = _NORMAL * math.sqrt(variance) / math.log(share)
-                low, high = (float(share) ** math.exp(min(sign * width, 700)) for sign in (-1, 1))
+                log = math.log1p(share - 1) if 2 * share > 1 else math.log(share)
+                width = _NORMAL * math.sqrt(variance) / log
+                low, high = (math.exp(log * math.exp(min(sign * width, 700))) for sign in (-1, 1))
             values: tuple[Any, ...] = (moment, share, low, high, at_risk, ended)
             for name, value in zip(columns, values, strict=True):
                 curve[name].append(float(value))

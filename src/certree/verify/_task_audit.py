@@ -33,7 +33,15 @@ from ._leaf_costs import Leaves
 from ._leaves import leaves_of_estimator, leaves_of_task, read_charges
 from ._metric_audit import all_tests
 from ._path_audit import check_path, check_whole_path
-from ._plain_numbers import Exact, common_unit, is_close, read, show
+from ._plain_numbers import (
+    Exact,
+    common_unit,
+    float_or_infinite,
+    is_close,
+    read,
+    share_explained,
+    show,
+)
 from ._rounding_rules import (
     allowed_for_function,
     allowed_for_labels,
@@ -56,7 +64,7 @@ def check_task(model: Any, given: GivenRows) -> Checked:
     task = task_of(estimator, given)
     leaves = _leaves(estimator, task, data, given)
     check_parameters(audit, leaves.name, leaves.more_rows)
-    data, charges = check_rows(audit, data, encoder_of(model, estimator))
+    data, charges = check_rows(audit, data, encoder_of(model, estimator), leaves.paid_by_all(data))
     data = replace(data, labels=leaves.labels)
     slack = _check_rounding(audit, data, leaves, charges, task)
     walk = walk_down(audit, data, tree)
@@ -89,7 +97,7 @@ def check_task(model: Any, given: GivenRows) -> Checked:
             lambda w: _leaf_cost(audit, leaves, w)[0],
             leaves.objective,
             slack,
-            float(2 * slack / leaves.whole) if leaves.whole else 0.0,
+            float_or_infinite(2 * slack / leaves.whole) if leaves.whole else 0.0,
         )
     audit.raise_if_different()
     if given.exhaustive:
@@ -142,8 +150,13 @@ def _leaves(estimator: Any, task: Any, data: Data, given: GivenRows) -> Leaves:
 # ---- the checks --------------------------------------------------------------------------------
 
 
-def check_rows(audit: Audit, data: Data, encoder: Any) -> tuple[Data, Charges | None]:
-    """Compare rows, weights and candidates with the certificate, and read prices of tests."""
+def check_rows(
+    audit: Audit, data: Data, encoder: Any, least: Exact = 0
+) -> tuple[Data, Charges | None]:
+    """Compare rows, weights and candidates with the certificate, and read prices of tests.
+
+    The leaves of any tree cost at least `least`.
+    """
     certificate, total = audit.certificate, data.total()
     stated = audit.parameters.get("test_costs")
     most = cost_range(data.n_rows, audit.sizes) // 2**12
@@ -151,7 +164,7 @@ def check_rows(audit: Audit, data: Data, encoder: Any) -> tuple[Data, Charges | 
     check_quantum(audit, data, most, may_be_short=stated is not None)
     exactly = certificate.weight_quantum is None
     is_short = are_short(data.weights, cost_range(data.n_rows, audit.sizes))
-    data = with_candidates(audit, data, encoder, is_short)
+    data = with_candidates(audit, data, encoder, is_short, least)
     check_n_tests(audit, data)
     audit.compare("number of rows", certificate.n_rows, len(data.rows))
     # Weights with many digits are added up as float64.
@@ -191,13 +204,10 @@ def _check_rounding(
 
 def _check_precision(audit: Audit, data: Data, leaves: Leaves) -> None:
     """Check that no tree is called optimal if rounding is too large for that."""
-    certificate, shared = audit.certificate, Fraction(0)
+    certificate = audit.certificate
     if certificate.status != "optimal" or (leaves.amounts is None and leaves.target is None):
         return
-    if leaves.amounts is not None:
-        parts = (data.weights[row] * min(line) for row, line in leaves.amounts.items())
-        shared = sum(parts, Fraction(0))
-    above = leaves.least(data.rows) - shared
+    above = leaves.least(data.rows) - leaves.paid_by_all(data)
     if above > certificate.rounding > 2 * above * _NEGLIGIBLE:
         audit.differ("status is 'optimal', but rounding is more than is negligible")
 
@@ -240,7 +250,10 @@ def _check_unit(audit: Audit, data: Data, leaves: Leaves, charges: Charges | Non
             prices = {*charges.price, *charges.discounted}
             multiples |= {w * price for w in set(data.weights.values()) for price in prices}
     else:
-        multiples |= {Fraction(certificate.leaf_cost), Fraction(certificate.test_cost)}
+        multiples.add(Fraction(certificate.test_cost))
+        if leaves.amounts is None:
+            # What every tree pays for labels, by rounded weights, is no multiple.
+            multiples.add(Fraction(certificate.leaf_cost))
     if any((multiple / certificate.unit).denominator != 1 for multiple in multiples):
         audit.compare("unit", certificate.unit, common_unit(multiples))
 
@@ -314,8 +327,16 @@ def check_objective(
 ) -> None:
     """Compare the value in the user's terms."""
     objective = leaves.objective(cost)
-    # A share of explained variance has the rounding above and below the line of its fraction.
     lost = 2 * abs(leaves.objective(cost + slack) - objective)
+    if leaves.labels is None and leaves.objective(Fraction(0)) == 1:
+        # A share that is explained has the rounding above and below the line of its fraction.
+        whole = leaves.whole
+        if slack and whole <= slack:
+            return
+        costs, wholes = (cost - slack, cost + slack), (whole - slack, whole + slack)
+        shares = [share_explained(one, other) for one in costs for other in wholes]
+        if min(shares) <= stated <= max(shares):
+            return
     if not is_close(stated, objective, lost + 1e-9 * abs(objective)):
         audit.compare("objective", stated, objective)
 

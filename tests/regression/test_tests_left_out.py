@@ -1,0 +1,46 @@
+"""What a certificate says of tests that a budget left out is counted as verify counts it.
+
+A column of two categories counted as two tests, and verify took "optimal" for a lie where a tree
+costs what every tree does, but not nothing.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from certree import OptimalTreeClassifier, solve, tasks, verify
+
+pytestmark = pytest.mark.filterwarnings("ignore::certree.exceptions.OptimalityWarning")
+
+X = [[-1.0, 4.0], [1.8, 9.0], [0.2, 5.0]]
+COSTS = tasks.RowCosts([[1.0, 1.5], [1.0, 1.5], [1.0, 2.0]], labels=[0, 1])
+
+
+@pytest.mark.parametrize("category_tests", ["one", "drop-first", "drop-last"])
+@pytest.mark.parametrize("min_category_rows", [1, 2])
+@pytest.mark.parametrize(
+    "column", [["d", "d", "a"], ["d", "d", "a", "b", "b", "c"], ["d", "d", None, "a", "a"]]
+)
+def test_tests_of_categories_are_counted_alike(
+    column: list[Any], min_category_rows: int, category_tests: str
+) -> None:
+    rows, y = [[value] for value in column], [k % 2 for k in range(len(column))]
+    options = {"min_category_rows": min_category_rows, "category_tests": category_tests}
+    counts = []
+    for limit in ("auto", 1):
+        model = OptimalTreeClassifier(1, objective="f1", memory_limit=limit, **options)
+        model.fit(rows, y)
+        assert verify(model, rows, y)
+        counts.append(model.certificate_.n_tests)
+    assert counts[0] == counts[1]
+
+
+@pytest.mark.parametrize("task", [COSTS, COSTS & tasks.Limit("few", {1: 1}, at_most=3)])
+@pytest.mark.parametrize("more", [{}, {"complexity": 0.1, "complexity_per": "leaf"}])
+def test_a_tree_that_costs_what_every_tree_does_is_optimal(task: Any, more: Any) -> None:
+    found = solve(task, X, max_depth=2, thresholds="all", memory_limit=1, **more)
+    assert found.certificate.n_tests_searched < found.certificate.n_tests
+    assert found.certificate.is_optimal
+    assert verify(found, X)
