@@ -45,15 +45,18 @@ from ._story import check_bounds, check_no_confusion, check_parameters
 _NEGLIGIBLE = Fraction(1, 2**10)
 
 
-def check_task(model: Any, given: GivenRows) -> Checked:
-    """Check an estimator or a solution whose certificate is that of a task."""
+def check_task(model: Any, given: GivenRows, **more: bool) -> Checked:
+    """Check an estimator or a solution whose certificate is that of a task.
+
+    `more` says in what candidates may differ, as for `Candidates.differences`.
+    """
     estimator, certificate, tree = unpack(model)
     audit = Audit(certificate, estimator.get_params(deep=False))
     data = read_rows(given.X, given.sample_weight)
     task = task_of(estimator, given)
     leaves = _leaves(estimator, task, data, given)
     check_parameters(audit, leaves.name, leaves.more_rows)
-    data, charges = check_rows(audit, data, estimator.encoder_)
+    data, charges = check_rows(audit, data, estimator.encoder_, **more)
     slack = _check_rounding(audit, data, leaves, charges, task)
     walk = walk_down(audit, data, tree)
     audit.done("the leaf of every row, by tests that are candidates")
@@ -141,7 +144,7 @@ def _leaves(estimator: Any, task: Any, data: Data, given: GivenRows) -> Leaves:
 # ---- the checks --------------------------------------------------------------------------------
 
 
-def check_rows(audit: Audit, data: Data, encoder: Any) -> tuple[Data, Charges | None]:
+def check_rows(audit: Audit, data: Data, encoder: Any, **more: bool) -> tuple[Data, Charges | None]:
     """Compare rows, weights and candidates with the certificate, and read prices of tests."""
     certificate, total = audit.certificate, data.total()
     stated = audit.parameters.get("test_costs")
@@ -150,7 +153,7 @@ def check_rows(audit: Audit, data: Data, encoder: Any) -> tuple[Data, Charges | 
     check_quantum(audit, data, most, may_be_short=stated is not None)
     exactly = certificate.weight_quantum is None
     is_short = are_short(data.weights, cost_range(data.n_rows, audit.sizes))
-    data = with_candidates(audit, data, encoder, is_short)
+    data = with_candidates(audit, data, encoder, is_short, **more)
     check_n_tests(audit, data)
     audit.compare("number of rows", certificate.n_rows, len(data.rows))
     # Weights with many digits are added up as float64.
