@@ -11,6 +11,8 @@ from sklearn.utils.multiclass import check_classification_targets
 
 from certree.exceptions import warn
 
+from ._not_tables import refuse_lazy
+
 _MANY_CLASSES = 50
 
 
@@ -29,6 +31,7 @@ def check_labels(y: Any, n_rows: int, estimator_name: str) -> NDArray[Any]:
             f"{estimator_name} requires y to be passed, but the target y is None; "
             "give one class label per row."
         )
+    refuse_lazy(y, "y")
     is_plain = type(y) is np.ndarray and y.ndim == 1
     labels: NDArray[Any] = y if is_plain else column_or_1d(y, warn=True)
     if len(labels) != n_rows:

@@ -73,6 +73,7 @@ def open_table(table: Any, memory_limit: int | None = None) -> Source:
     memory_limit : int, optional
         Bytes for the DuckDB that reads files and frames.
     """
+    refuse_lazy(table, "table")
     family = type(table).__module__.partition(".")[0]
     _need("ibis", "duckdb")
     if family == "ibis":
