@@ -8,6 +8,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from ._not_tables import refuse_lazy
+
 __all__ = ["Source", "open_table"]
 
 # What queries call the rows, and what DuckDB calls a frame.
