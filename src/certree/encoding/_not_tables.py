@@ -34,7 +34,7 @@ def refuse_other_forms(X: Any) -> None:
             "only once; pass list(X)."
         )
     refuse_lazy(X, "X")
-    labels = getattr(X, "columns", None)
+    labels: Any = getattr(X, "columns", None)
     n_levels = getattr(labels, "nlevels", 1)
     if isinstance(n_levels, int) and n_levels > 1:
         raise ValueError(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,7 +27,9 @@ from ._warm_start import WarmTree, broken_limits, express, fitting
 # target, is this mean.
 _SAME = Fraction(1, 2**44)
 
-_CRITERIA = {
+Criterion = Literal["squared_error", "absolute_error"]
+
+_CRITERIA: dict[str, Criterion] = {
     "squared_error": "squared_error",
     "friedman_mse": "squared_error",
     "absolute_error": "absolute_error",
@@ -37,7 +39,7 @@ _CRITERIA = {
 _OF_CLASSES = ("objective", "pos_label", "class_weight", "splits")
 
 
-def read_numbers_tree(given: Any, X: Any) -> tuple[Tree, str]:
+def read_numbers_tree(given: Any, X: Any) -> tuple[Tree, Criterion]:
     """Return a regression tree, and the criterion by which its leaves are the best."""
     criterion = getattr(given, "criterion", "squared_error")
     if criterion not in _CRITERIA:
@@ -116,7 +118,7 @@ def cost_of(
     reached = np.unique(leaves)
     sums = statement.problem.node_sums(nodes, leaves)
     counted = statement.leaf_cost(int(statement.problem.units(sums)[reached].sum()))
-    target, unit = whole_numbers(np.asarray(rows.select(model._read_target(y, rows.n_rows))), "y")
+    target, unit = whole_numbers(rows.select(np.asarray(y, dtype=np.float64).reshape(-1)), "y")
     weights, weight_unit = rows.whole_weights()
     above = _above_squares if model.criterion == "squared_error" else _above_absolutes
     excess = Fraction(0)
