@@ -9,7 +9,7 @@ from .estimators import *
 from .estimators._solve import Solution, solve
 from .estimators._solve_limited import FrontPoint, TaskFront, TaskFrontCertificate
 from .estimators._solve_separable import SeparableCertificate, SeparablePoint, SeparableSolution
-from .exceptions import CertificateError, InfeasibleError, OptimalityWarning
+from .exceptions import CertificateError, InfeasibleError, OptimalityWarning, RareClassWarning
 from .files import load
 from .report import Report, report
 from .results._certificate import Certificate
@@ -57,6 +57,7 @@ __all__ = [
     "PathEntry",
     "PathStep",
     "Progress",
+    "RareClassWarning",
     "Reach",
     "Reduced",
     "RegularizationPath",

@@ -7,7 +7,7 @@ import warnings
 from types import FrameType
 from typing import Any
 
-__all__ = ["CertificateError", "InfeasibleError", "OptimalityWarning"]
+__all__ = ["CertificateError", "InfeasibleError", "OptimalityWarning", "RareClassWarning"]
 
 _LIBRARIES = ("certree", "sklearn", "joblib")
 
@@ -46,6 +46,18 @@ class OptimalityWarning(UserWarning):
 
     The tree is the best one found, and the certificate says how far it can be from the optimum. To
     get a proof, raise the limit that was reached, or make the problem smaller.
+
+    .. versionadded:: 0.1
+    """
+
+
+class RareClassWarning(UserWarning):
+    """A tree with the best accuracy gets most rows of a rare class wrong.
+
+    Accuracy counts all rows alike, so a class with less than 5 % of them counts little. For such
+    classes use another objective: ``"auc"`` ranks rows by their risk, ``"balanced_accuracy"``
+    counts all classes alike. Who wants the accuracy ignores the warning:
+    ``warnings.simplefilter("ignore", certree.RareClassWarning)``.
 
     .. versionadded:: 0.1
     """

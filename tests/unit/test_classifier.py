@@ -71,6 +71,7 @@ def test_the_constructor_has_the_documented_parameters_and_defaults() -> None:
         "thresholds": "auto",
         "min_category_rows": 1,
         "category_tests": "one",
+        "identifiers": "drop",
         "search": "auto",
         "time_limit": 60.0,
         "memory_limit": "auto",

@@ -308,3 +308,24 @@ def test_reduced_tables_hold_no_identifiers(tmp_path: Path) -> None:
     assert kept_ones.n_groups == 60
     with pytest.raises(ValueError, match="identifiers must be one of drop, keep, got 'no'"):
         certree.reduce(frame, target="y", identifiers="no")
+
+
+# ---- the command line ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("names", ["p{:04}", "{:04}"], ids=["texts", "codes with zeros"])
+def test_the_command_line_leaves_them_out_unless_asked(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any, names: str
+) -> None:
+    pytest.importorskip("typer")
+    from certree.cli._run import run
+
+    monkeypatch.chdir(tmp_path)
+    lines = [f"{names.format(i)},{i % 7},{'yes' if i % 7 > 3 else 'no'}" for i in range(40)]
+    Path("table.csv").write_text("\n".join(["patient,age,y", *lines]) + "\n", encoding="utf-8")
+    assert run(("fit", "table.csv", "--target", "y", "-d", "1")) == 0
+    assert "like an identifier" in capsys.readouterr().err
+    assert certree.load("model.json").certificate_.identifiers == ("patient",)
+    assert run(("fit", "table.csv", "--target", "y", "-d", "1", "--identifiers", "keep")) == 0
+    assert "like an identifier" not in capsys.readouterr().err
+    assert certree.load("model.json").certificate_.n_tests == 6 + 40

@@ -11,6 +11,7 @@ from sklearn.utils.multiclass import check_classification_targets
 
 from certree.exceptions import warn
 
+from ._not_tables import refuse_lazy
 from ._texts import as_array
 
 _MANY_CLASSES = 50
@@ -31,10 +32,11 @@ def check_labels(y: Any, n_rows: int, estimator_name: str) -> NDArray[Any]:
             f"{estimator_name} requires y to be passed, but the target y is None; "
             "give one class label per row."
         )
-    y = as_array(y) if isinstance(y, list | tuple) else y
-    is_plain = type(y) is np.ndarray and y.ndim == 1
-    labels: NDArray[Any] = y if is_plain else column_or_1d(y, warn=True)
-    if labels.dtype.kind == "U" and isinstance(y, list | tuple):
+    refuse_lazy(y, "y")
+    listed = as_array(y) if isinstance(y, list | tuple) else y
+    is_plain = type(listed) is np.ndarray and listed.ndim == 1
+    labels: NDArray[Any] = listed if is_plain else column_or_1d(listed, warn=True)
+    if labels.dtype.kind == "U" and listed is not y:
         # NumPy makes a text of every number beside a text.
         labels = _from_objects(_as_objects(y))
     if len(labels) != n_rows:

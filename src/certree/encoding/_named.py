@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ._not_tables import refuse_lazy
 from ._texts import as_array
 
 __all__ = ["NamedArray"]
@@ -82,6 +83,7 @@ def read_outputs(y: Any, n_rows: int) -> NDArray[Any] | None:
         If `y` has more than two axes, no columns, another number of rows than `n_rows`, or rows of
         different lengths.
     """
+    refuse_lazy(y, "y")
     names = None
     if hasattr(y, "columns") and not isinstance(y, np.ndarray):
         names = list(y.columns)

@@ -8,6 +8,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from ._not_tables import refuse_lazy
+
 __all__ = ["Source", "open_table"]
 
 # What queries call the rows, and what DuckDB calls a frame.
@@ -73,6 +75,7 @@ def open_table(table: Any, memory_limit: int | None = None) -> Source:
     memory_limit : int, optional
         Bytes for the DuckDB that reads files and frames.
     """
+    refuse_lazy(table, "table")
     family = type(table).__module__.partition(".")[0]
     _need("ibis", "duckdb")
     if family == "ibis":

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import datetime
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from decimal import Decimal
 from numbers import Number
 from typing import Any, Literal
@@ -25,6 +25,7 @@ from scipy import sparse
 from sklearn.utils.validation import check_array, validate_data
 
 from ._named import NamedArray
+from ._not_tables import refuse_other_forms
 from ._sparse import SparseColumns
 from ._times import form_of, read_time_array, read_time_objects, zone_of
 
@@ -151,16 +152,13 @@ def read_table(X: Any, *, names: Sequence[str] | None = None) -> Table:
     """
     if isinstance(X, Table):
         return X
-    if isinstance(X, Mapping) and not sparse.issparse(X):
-        raise TypeError(
-            "X must be a table, got a dict of columns; pass pandas.DataFrame(X), or one of polars."
-        )
+    refuse_other_forms(X)
     family = type(X).__module__.partition(".")[0]
     if sparse.issparse(X):
         table = _read_sparse(X)
     elif family == "pandas" and hasattr(X, "columns"):
         table = _read_pandas(X)
-    elif family == "polars" and type(X).__name__ in ("DataFrame", "LazyFrame"):
+    elif family == "polars" and type(X).__name__ == "DataFrame":
         table = _read_polars(X)
     else:
         table = _read_array(X)
@@ -562,10 +560,6 @@ def _kind_of(levels: Levels | None) -> Kind:
 
 
 def _read_polars(X: Any) -> Table:
-    if type(X).__name__ == "LazyFrame":
-        raise TypeError(
-            "X is a polars LazyFrame, which holds no data yet; call .collect() on it first."
-        )
     _check_shape(X.shape)
     names = list(X.columns)
     labels = _labels(len(names), names)

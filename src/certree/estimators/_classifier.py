@@ -35,6 +35,7 @@ from ._metric_fit import Fitted, TrainingRows
 from ._objective import WITHOUT_LABELLING, is_direct, read_metric, task_name
 from ._optimal_tree import SharesSearch
 from ._parameters import OneOf
+from ._rare_classes import hint_at_rare_classes
 from ._reading import PredictsClasses
 from ._scoring import metric_score, with_class_weights
 from ._statement import Statement
@@ -260,7 +261,14 @@ class OptimalTreeClassifier(PredictsClasses, DepthByPosition, ClassParameters, S
             self._finish(watch)
         self._warn_about_front(front)
         self._warn_about_path(self._path)
+        if several is None and sample_weight is None and self._counts_rows_alike():
+            hint_at_rare_classes(self.tree_)
         return self
+
+    def _counts_rows_alike(self) -> bool:
+        """Return whether the objective is the accuracy, as it is by default."""
+        is_plain = self.class_weight is None and not self._has_limits
+        return is_plain and str(self.objective).lower() == "accuracy"
 
     def _unshared(self) -> dict[str, tuple[bool, str]]:
         return {

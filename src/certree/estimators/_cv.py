@@ -22,7 +22,7 @@ from sklearn.utils.validation import check_is_fitted
 from certree.encoding import read_table
 from certree.engine._budget import Budget, budget
 from certree.engine._workers import leaving_interrupts
-from certree.exceptions import OptimalityWarning, warn
+from certree.exceptions import OptimalityWarning, RareClassWarning, warn
 from certree.numbers._exact import read_fraction
 from certree.numbers._weights import read_weights, relative_weights
 from certree.results._activity import step
@@ -222,8 +222,9 @@ class ChoosesSize(BudgetParameters, PredictsByTree):
             warnings.simplefilter("ignore", OptimalityWarning)
             warnings.filterwarnings("ignore", ".*nothing to\\s+predict with")
             if self.refit:
-                # The fit to all rows gives this one.
+                # The fit to all rows gives these.
                 warnings.filterwarnings("ignore", ".*like an identifier")
+                warnings.simplefilter("ignore", RareClassWarning)
             if jobs == 1:
                 found = [run(number) for number in numbers]
             elif shares_memory():

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from certree.encoding import Table, compare_columns, read_table
+from certree.encoding._not_tables import refuse_other_forms
 from certree.tree import Explanation, Explanations
 from certree.tree._explain import ANY, Explainer
 
@@ -31,6 +32,7 @@ def _read_rows(model: Any, X: Any) -> Table:
         if names is not None or len(X) != tree.n_features:
             return _read_mapping(dict(X.items()), list(tree.feature_names))
         return read_table([list(X)])
+    refuse_other_forms(X)
     if np.ndim(X) == 1 if isinstance(X, list | tuple | np.ndarray) else np.isscalar(X):
         raise ValueError(
             "explain needs rows of a table, such as X.iloc[[0]] or [[5.1, 3.5]], or a mapping from "

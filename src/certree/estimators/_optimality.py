@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Literal
@@ -20,9 +21,17 @@ from certree.tree import Tree
 from ._binary_statement import BinaryStatement
 from ._classifier import OptimalTreeClassifier
 from ._error_statement import ErrorStatement
+from ._given_tree import predicts_numbers, unwrap
 from ._metric_fit import in_units
 from ._objective import read_metric
 from ._parameters import is_whole, least_rows
+from ._regression_gap import (
+    cost_of,
+    read_numbers_tree,
+    refuse_settings_of_classes,
+    search_from,
+)
+from ._regressor import OptimalTreeRegressor
 from ._settings import GapSettings, takes
 from ._warm_start import read_tree
 
@@ -34,12 +43,13 @@ if TYPE_CHECKING:
 class OptimalityGap:
     """How far a tree is from the best; made by :func:`optimality_gap`.
 
-    Costs are weighted errors plus penalty, as exact numbers; for a metric, one minus it.
+    Costs are weighted errors plus penalty, as exact numbers; for a metric, one minus it; for
+    regression trees, squared or absolute errors plus penalty.
 
     Attributes
     ----------
     cost : int or Fraction
-        Cost of the tree in question, with its own splits and labels.
+        Cost of the tree in question, with its own splits, and its own labels or values.
     lower_bound : int or Fraction
         No tree within the limits costs less.
     upper_bound : int or Fraction
@@ -59,7 +69,7 @@ class OptimalityGap:
         What is proven about `best_tree`.
     keeps_limits : bool
         Whether the tree in question is itself within the limits.
-    model : OptimalTreeClassifier
+    model : OptimalTreeClassifier or OptimalTreeRegressor
         The estimator that has found `best_tree`, with the parameters of the search.
     """
 
@@ -73,7 +83,7 @@ class OptimalityGap:
     best_tree: Tree
     certificate: Certificate
     keeps_limits: bool
-    model: OptimalTreeClassifier = field(compare=False)
+    model: OptimalTreeClassifier | OptimalTreeRegressor = field(compare=False)
 
     @property
     def is_optimal(self) -> bool:
@@ -106,10 +116,13 @@ class OptimalityGap:
         text = f"The tree costs {show(self.cost)}{self._share(self.cost, whole)}"
         if self.is_optimal:
             return f"{text}, and no tree within the limits costs less."
-        text += (
-            f". No tree within the limits costs less than {show(self.lower_bound)}, so it is at "
-            f"most {show(self.gap)}{self._share(self.gap)} from the best"
-        )
+        if self.certificate._proves_nothing:
+            text += ". Nothing is proven yet"
+        else:
+            text += (
+                f". No tree within the limits costs less than {show(self.lower_bound)}, so it is "
+                f"at most {show(self.gap)}{self._share(self.gap)} from the best"
+            )
         if self.improvement > 0:
             proven = ", which is proven best" if self.certificate.is_optimal else ""
             text += f"; a tree that costs {show(self.upper_bound)} was found{proven}"
@@ -156,17 +169,23 @@ def optimality_gap(
 
     Parameters
     ----------
-    tree : Tree, OptimalTreeClassifier or DecisionTreeClassifier
-        The tree in question: ours, or a fitted one of scikit-learn.
+    tree : Tree, estimator, pipeline or search
+        The tree in question: one of certree, a fitted estimator of certree, or a fitted
+        DecisionTreeClassifier or DecisionTreeRegressor of scikit-learn. Also a fitted pipeline that
+        ends with one of these, or a fitted search, such as GridSearchCV, whose ``best_estimator_``
+        is one.
     X : table of shape (n_rows, n_features)
-        The rows, with the columns that the tree was fitted on.
+        The rows, with the columns that the tree was fitted on. For a pipeline, those that it takes;
+        the trees are then over the columns that its last step gets.
     y : array-like of shape (n_rows,)
-        Class labels.
+        Class labels; numbers for regression trees.
     max_depth, max_splits : int, "same" or None, default="same"
         Limits on the trees it is compared with; "same": those of the tree in question; None: no
         limit. A tree that breaks the limits may turn out better than all that keep to them.
     complexity, complexity_per, objective, pos_label, min_samples_leaf, class_weight
-        What the cost of a tree is, as for :class:`OptimalTreeClassifier`.
+        What the cost of a tree is, as for :class:`OptimalTreeClassifier`. Regression trees are
+        compared by squared errors, or by absolute ones if that was their criterion; `objective`,
+        `pos_label`, `class_weight` and `splits` are for classes.
     sample_weight : array-like of shape (n_rows,), optional
         Weights of the rows.
     splits, categorical_features, thresholds, min_category_rows, category_tests, identifiers
@@ -194,22 +213,61 @@ def optimality_gap(
     >>> found.lower_bound <= found.upper_bound <= found.cost
     True
     """
+    given, X = unwrap(tree, X)
+    limits = {"max_depth": max_depth, "max_splits": max_splits}
+    if predicts_numbers(given):
+        return _gap_of_numbers(given, X, y, sample_weight, limits, settings)
+    return _gap_of_classes(given, X, y, sample_weight, limits, settings)
+
+
+def _gap_of_numbers(
+    tree: Any,
+    X: Any,
+    y: Any,
+    sample_weight: Any,
+    limits: Mapping[str, Any],
+    settings: Mapping[str, Any],
+) -> OptimalityGap:
+    """Return how far a regression tree is from the best."""
+    refuse_settings_of_classes(settings)
+    given, criterion = read_numbers_tree(tree, X)
+    model = OptimalTreeRegressor(criterion=criterion, **_limits(limits, given), **settings)
+    model._check_parameters()
+    statement = search_from(model, given, X, y, sample_weight)
+    return _compared(given, model, cost_of(given, model, statement, X, y), X, sample_weight)
+
+
+def _gap_of_classes(
+    tree: Any,
+    X: Any,
+    y: Any,
+    sample_weight: Any,
+    limits: Mapping[str, Any],
+    settings: Mapping[str, Any],
+) -> OptimalityGap:
+    """Return how far a tree that predicts classes is from the best."""
     table = read_table(X)
     classes, _ = encode_labels(check_labels(y, table.n_rows, "optimality_gap"))
     given = read_tree(tree, table, classes)
-    model = OptimalTreeClassifier(
-        max_depth=_limit("max_depth", max_depth, given.depth),
-        max_splits=_limit("max_splits", max_splits, given.n_splits),
-        **settings,
-    )
+    model = OptimalTreeClassifier(**_limits(limits, given), **settings)
     model._check_parameters()
     _refuse_ranks(read_metric(model.objective))
     with model._budget():
         _, statement = model._fit(
             X, y, sample_weight, warm_start_tree=given, must_keep_limits=False
         )
+    return _compared(given, model, _cost(given, model, statement, X), X, sample_weight)
+
+
+def _compared(
+    tree: Tree,
+    model: OptimalTreeClassifier | OptimalTreeRegressor,
+    cost: Exact,
+    X: Any,
+    sample_weight: Any,
+) -> OptimalityGap:
+    """Return how far a tree of this cost is from what a model has found and proven."""
     certificate = model.certificate_
-    cost = _cost(given, model, statement, X)
     return OptimalityGap(
         cost=exact(cost),
         lower_bound=certificate.lower_bound,
@@ -217,10 +275,10 @@ def optimality_gap(
         gap=exact(cost - certificate.lower_bound),
         improvement=exact(cost - certificate.upper_bound),
         total_weight=certificate.total_weight,
-        tree=given,
+        tree=tree,
         best_tree=model.tree_,
         certificate=certificate,
-        keeps_limits=_keeps_limits(given, model, X, sample_weight),
+        keeps_limits=_keeps_limits(tree, model, X, sample_weight),
         model=model,
     )
 
@@ -238,6 +296,12 @@ def _refuse_ranks(metric: Metric | None) -> None:
             "certificate_.lower_bound"
         )
     raise ValueError(f"optimality_gap has no objective={metric.name!r}: {why}.")
+
+
+def _limits(limits: Mapping[str, Any], tree: Tree) -> dict[str, Any]:
+    """Return the limits on the trees that a tree is compared with."""
+    own = {"max_depth": tree.depth, "max_splits": tree.n_splits}
+    return {name: _limit(name, value, own[name]) for name, value in limits.items()}
 
 
 def _limit(name: str, value: Any, own: int) -> int | None:
@@ -281,7 +345,9 @@ def _same(labels: NDArray[Any], others: NDArray[Any]) -> NDArray[np.bool_]:
     return np.array([label == other for label, other in pairs], dtype=bool)
 
 
-def _keeps_limits(tree: Tree, model: OptimalTreeClassifier, X: Any, sample_weight: Any) -> bool:
+def _keeps_limits(
+    tree: Tree, model: OptimalTreeClassifier | OptimalTreeRegressor, X: Any, sample_weight: Any
+) -> bool:
     """Return whether a tree, as it stands, is within the limits."""
     if model.max_depth is not None and tree.depth > model.max_depth:
         return False

@@ -245,6 +245,11 @@ class PolicyTree(BaseTaskTree):
                 "PolicyTree needs outcomes: fit(X, treatment, outcome), or fit(X, rewards) with a "
                 "table of shape (n_rows, n_treatments)."
             )
+        if np.ndim(given) == 2 and np.shape(given)[1] > 1:
+            raise ValueError(
+                f"treatment must have one entry per row, got shape {np.shape(given)}; the table "
+                "comes first: fit(X, treatment, outcome)."
+            )
         phase("estimating outcomes")
         history = read_history(given, outcome, n_rows, self.treatments)
         scores = self._scores(X, history, sample_weight, propensity, outcomes)

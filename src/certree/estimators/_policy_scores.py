@@ -47,6 +47,9 @@ _POOR_OVERLAP = 0.05
 # Of a time limit, so much is for models; the search for the policy has the rest.
 _SHARE_OF_MODELS = 0.5
 
+# Up to so many different outcomes may be treatments in a wrong place.
+_FEW_VALUES = 10
+
 
 @dataclass(frozen=True)
 class History:
@@ -133,6 +136,7 @@ def read_history(
         If a treatment of `treatments` was never given (unless `all_seen` is false), or another one
         was; if something is missing or not finite.
     """
+    _refuse_swapped(treatment, outcome, n_rows)
     labels = check_labels(treatment, n_rows, name)
     values = check_numbers(outcome, "outcome", (n_rows,))
     seen, codes = encode_labels(labels)
@@ -155,6 +159,28 @@ def read_history(
             )
     order = np.array([positions[label] for label in seen.tolist()], dtype=np.int32)
     return History(wanted, order[codes], values)
+
+
+def _refuse_swapped(treatment: Any, outcome: Any, n_rows: int) -> None:
+    """Refuse what looks like outcomes in place of treatments."""
+    if np.shape(treatment) != (n_rows,) or np.shape(outcome) != (n_rows,):
+        return
+    given, values = np.asarray(treatment), np.asarray(outcome)
+    if given.dtype.kind not in "iuf":
+        return
+    n_given, n_values = len(np.unique(given)), len(set(values.tolist()))
+    if values.dtype.kind not in "biuf" and isinstance(values[0], str):
+        why = "outcome holds texts, and treatment holds numbers"
+    elif given.dtype.kind == "f" and (np.isfinite(given) & (given % 1 != 0)).any():
+        why = "treatment holds numbers that are not whole"
+    elif 2 * n_given > n_rows >= 20 and n_values <= _FEW_VALUES:
+        why = f"treatment has {n_given} different numbers in {n_rows} rows, and outcome {n_values}"
+    else:
+        return
+    raise ValueError(
+        f"{why}, as if they were swapped; call fit(X, treatment, outcome), or name them: "
+        "fit(X, treatment=..., outcome=...)."
+    )
 
 
 def check_given(

@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
 from dataclasses import fields
 from inspect import signature
 from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import issparse
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import _num_samples, check_is_fitted
 
 from certree.encoding import RankedColumns, Reduced, TableEncoder, compare_columns, read_table
 from certree.encoding._encoder import PrefersRanks
 from certree.encoding._named import read_outputs
+from certree.encoding._not_tables import refuse_other_forms
 from certree.encoding._texts import as_array
 from certree.engine._ordered import Columns
 from certree.files import model_to_json, register_estimator, write_whole
@@ -85,8 +84,7 @@ class ReadsTables(BaseEstimator):
 
     def _row_count(self, X: Any) -> int:
         """Return the number of rows of a raw table, and refuse an empty one."""
-        if isinstance(X, Mapping) and not issparse(X):
-            read_table(X)  # raises: X is not a table
+        refuse_other_forms(X)
         n_rows = int(_num_samples(X))
         if n_rows == 0:
             raise ValueError(

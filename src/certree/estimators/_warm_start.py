@@ -79,6 +79,11 @@ def read_tree(given: Any, table: Table, classes: NDArray[Any]) -> Tree:
                 f"scikit-learn DecisionTreeClassifier; got {type(given).__name__}."
             )
         tree = from_sklearn(given, table, classes)
+    return fitting(tree, table)
+
+
+def fitting(tree: Tree, table: Table) -> Tree:
+    """Return a tree if it has the columns of a table; raise ValueError otherwise."""
     try:
         check_columns(table, tree.n_features, tree.feature_names if tree.has_names else None)
     except ValueError as error:

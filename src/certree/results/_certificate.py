@@ -249,9 +249,14 @@ class Certificate(Record):
         some = ""
         if self.n_tests_searched is not None:
             some = f" Only {self._tests_text()} were searched."
-        if self.counts_errors and self.lower_bound == 0:
+        if self._proves_nothing:
             return f"Nothing is proven yet; the tree found {found}.{some}"
         return f"{trees} {proven} on these rows; the tree found {found}.{some}"
+
+    @property
+    def _proves_nothing(self) -> bool:
+        """Whether the lower bound is what any tree costs at least, without a search."""
+        return self.counts_errors and self.lower_bound == 0
 
     def _infeasible_text(self) -> str:
         """Return in words that no tree keeps to the limits, and how near trees come."""

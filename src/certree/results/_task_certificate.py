@@ -46,6 +46,13 @@ _VERBS = {
 """The lower bound and the result of the tree in words, if there is no penalty."""
 
 
+_NOT_NEGATIVE = (
+    *("squared_error", "linear_error", "ridge_error", "absolute_error", "quantile"),
+    *("poisson", "gamma", "reward", "accuracy"),
+)
+"""Tasks in which no tree costs less than nothing."""
+
+
 @dataclass(frozen=True, repr=False)
 class TaskCertificate(Certificate):
     """The proof about a tree that minimises costs, regret, squared error or a leaf cost.
@@ -87,6 +94,11 @@ class TaskCertificate(Certificate):
     def counts_errors(self) -> bool:
         """Whether the cost is weighted errors: never, for a task."""
         return False
+
+    @property
+    def _proves_nothing(self) -> bool:
+        is_known = self.task in _NOT_NEGATIVE and self.positives is None
+        return is_known and self.lower_bound <= 0
 
     def _name(self) -> str:
         return _NAMES.get(self.task, self.task.replace("_", " "))

@@ -18,6 +18,7 @@ from certree.encoding import Table, Threshold
 from certree.encoding._cuts import largest_rounded_to
 from certree.encoding._tests import is_missing
 
+from ._payload_values import Numbers
 from ._tree import Tree
 
 
@@ -54,19 +55,11 @@ def from_sklearn(given: Any, table: Table, classes: NDArray[Any]) -> Tree:
         check_is_fitted(given)
         inner, classes = given.tree_, given.classes_
         names = getattr(given, "feature_names_in_", None)
-    if inner.n_outputs != 1:
-        raise ValueError(
-            f"The scikit-learn tree predicts {inner.n_outputs} outputs at once; one is needed."
-        )
+    _check_shape(inner, table)
     if inner.n_classes[0] != len(classes):
         raise ValueError(
             f"The scikit-learn tree knows {inner.n_classes[0]} classes, but there are "
             f"{len(classes)}; pass the fitted DecisionTreeClassifier instead of its tree_."
-        )
-    if inner.n_features != table.n_columns:
-        raise ValueError(
-            f"The scikit-learn tree was fitted on {inner.n_features} columns, but the table has "
-            f"{table.n_columns}."
         )
     order, first_child = _side_by_side(inner)
     is_leaf = inner.children_left[order] < 0
@@ -89,6 +82,51 @@ def from_sklearn(given: Any, table: Table, classes: NDArray[Any]) -> Tree:
         feature_names=None if names is None else [str(name) for name in names],
         n_features=inner.n_features,
     )
+
+
+def numbers_from_sklearn(given: Any, table: Table) -> Tree:
+    """Return a fitted scikit-learn regression tree as a tree over the columns of a table.
+
+    Parameters
+    ----------
+    given : DecisionTreeRegressor
+        Fitted on number columns.
+    table : Table
+        Rows that the tree will be asked about.
+
+    Raises
+    ------
+    ValueError
+        If it has several outputs or other columns than the table.
+    """
+    check_is_fitted(given)
+    inner, names = given.tree_, getattr(given, "feature_names_in_", None)
+    _check_shape(inner, table)
+    order, first_child = _side_by_side(inner)
+    is_leaf = inner.children_left[order] < 0
+    tests, test = _tests(inner, order, is_leaf, table)
+    weights = inner.weighted_n_node_samples[order]
+    return Tree(
+        tests,
+        test,
+        first_child,
+        payload=Numbers.of_nodes(inner.value[order, 0, 0], is_leaf, weights),
+        feature_names=None if names is None else [str(name) for name in names],
+        n_features=inner.n_features,
+    )
+
+
+def _check_shape(inner: Any, table: Table) -> None:
+    """Refuse a tree with several outputs, or of other columns than the table has."""
+    if inner.n_outputs != 1:
+        raise ValueError(
+            f"The scikit-learn tree predicts {inner.n_outputs} outputs at once; one is needed."
+        )
+    if inner.n_features != table.n_columns:
+        raise ValueError(
+            f"The scikit-learn tree was fitted on {inner.n_features} columns, but the table has "
+            f"{table.n_columns}."
+        )
 
 
 def exact_threshold(threshold: float) -> float:

@@ -14,8 +14,9 @@ from ._errors import check_classifier
 from ._fields import check_types
 from ._formulas import is_value
 from ._metric_audit import metric_of
-from ._plain_numbers import Exact, exact, text
+from ._plain_numbers import Exact, exact, plain_list, read, text
 from ._stated_weights import by_stated_weights, class_totals, with_classes
+from ._task_audit import check_task
 
 
 def check_gap(gap: Any, given: GivenRows) -> Checked:
@@ -24,6 +25,8 @@ def check_gap(gap: Any, given: GivenRows) -> Checked:
     model.tree_, model.certificate_ = gap.best_tree, gap.certificate
     certificate = gap.certificate
     check_types(certificate)
+    if type(certificate).__name__ == "TaskCertificate":
+        return _check_numbers(gap, model, given)
     audit = check_classifier(model, given).audit
     labels = PlainTree.of(gap.best_tree).values
     data = with_classes(read_rows(given.X, given.sample_weight), given.y, labels)
@@ -34,6 +37,35 @@ def check_gap(gap: Any, given: GivenRows) -> Checked:
         ("upper bound", gap.best_tree, gap.upper_bound),
     ):
         _check_cost(audit, data, walk_down(audit, data, tree), what, stated, labels)
+    return _check_bounds(gap, audit, data)
+
+
+def _check_numbers(gap: Any, model: Any, given: GivenRows) -> Checked:
+    """Check the gap of a regression tree, whose own values count in its leaves."""
+    certificate = gap.certificate
+    audit = check_task(model, given, may_have_more=True).audit
+    data = read_rows(given.X, given.sample_weight)
+    numbers = [read(number, "y") for number in plain_list(given.y)]
+    is_squared, cost = model.criterion == "squared_error", Fraction(0)
+    walk = walk_down(audit, data, gap.tree)
+    for leaf in walk.leaves:
+        value = read(walk.tree.value(leaf))
+        for row in walk.rows[leaf]:
+            off = abs(numbers[row] - value)
+            cost += data.weights[row] * (off * off if is_squared else off)
+    n_paid = walk.n_splits + (certificate.complexity_per == "leaf")
+    cost += n_paid * Fraction(certificate.split_penalty)
+    # A value so near to a mean, as a share of the largest target, is the float64 of this mean.
+    size = max(abs(numbers[row]) for row in data.rows)
+    noise = data.total() * (size / 2**44) ** 2 if is_squared else Fraction(0)
+    audit.compare_within("cost", gap.cost, cost, certificate.rounding + noise)
+    audit.compare_within("total weight", gap.total_weight, data.total(), data.total() / 10**12)
+    return _check_bounds(gap, audit, data)
+
+
+def _check_bounds(gap: Any, audit: Audit, data: Data) -> Checked:
+    """Compare bounds, gap and improvement with each other, and with the limits."""
+    certificate = gap.certificate
     audit.compare("cost of the best tree", certificate.cost, gap.upper_bound)
     audit.compare("lower bound", gap.lower_bound, certificate.lower_bound)
     audit.compare("gap", gap.gap, exact(gap.cost - gap.lower_bound))

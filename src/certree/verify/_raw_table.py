@@ -8,7 +8,7 @@ is text or a number, and None is a missing value.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from numbers import Number
 from typing import Any, Literal
@@ -68,6 +68,10 @@ def read_table(X: Any) -> RawTable:
         If it is not a table.
     """
     family = type(X).__module__.partition(".")[0]
+    if family == "polars" and type(X).__name__ == "LazyFrame":
+        raise ValueError("X is a polars LazyFrame, which holds no data yet; call .collect() on it.")
+    if isinstance(X, Mapping) or (isinstance(X, list) and X and isinstance(X[0], Mapping)):
+        raise ValueError("X must be a table, got dicts; pass pandas.DataFrame(X).")
     if family == "pandas" and hasattr(X, "columns"):
         return _from_pandas(X)
     if family == "polars" and hasattr(X, "get_columns"):

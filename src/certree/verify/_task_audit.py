@@ -56,15 +56,19 @@ from ._story import check_bounds, check_no_confusion, check_parameters
 _NEGLIGIBLE = Fraction(1, 2**10)
 
 
-def check_task(model: Any, given: GivenRows) -> Checked:
-    """Check an estimator or a solution whose certificate is that of a task."""
+def check_task(model: Any, given: GivenRows, **more: bool) -> Checked:
+    """Check an estimator or a solution whose certificate is that of a task.
+
+    `more` says in what candidates may differ, as for `Candidates.differences`.
+    """
     estimator, certificate, tree = unpack(model)
     audit = Audit(certificate, estimator.get_params(deep=False))
     data = read_rows(given.X, given.sample_weight)
     task = task_of(estimator, given)
     leaves = _leaves(estimator, task, data, given)
     check_parameters(audit, leaves.name, leaves.more_rows)
-    data, charges = check_rows(audit, data, encoder_of(model, estimator), leaves.paid_by_all(data))
+    encoder = encoder_of(model, estimator)
+    data, charges = check_rows(audit, data, encoder, leaves.paid_by_all(data), **more)
     data = replace(data, labels=leaves.labels)
     slack = _check_rounding(audit, data, leaves, charges, task)
     walk = walk_down(audit, data, tree)
@@ -151,7 +155,7 @@ def _leaves(estimator: Any, task: Any, data: Data, given: GivenRows) -> Leaves:
 
 
 def check_rows(
-    audit: Audit, data: Data, encoder: Any, least: Exact = 0
+    audit: Audit, data: Data, encoder: Any, least: Exact = 0, **more: bool
 ) -> tuple[Data, Charges | None]:
     """Compare rows, weights and candidates with the certificate, and read prices of tests.
 
@@ -164,7 +168,7 @@ def check_rows(
     check_quantum(audit, data, most, may_be_short=stated is not None)
     exactly = certificate.weight_quantum is None
     is_short = are_short(data.weights, cost_range(data.n_rows, audit.sizes))
-    data = with_candidates(audit, data, encoder, is_short, least)
+    data = with_candidates(audit, data, encoder, is_short, least, **more)
     check_n_tests(audit, data)
     audit.compare("number of rows", certificate.n_rows, len(data.rows))
     # Weights with many digits are added up as float64.
