@@ -51,15 +51,17 @@ def run(arguments: Sequence[str]) -> int:
     try:
         code = app(args=list(arguments), prog_name="certree", standalone_mode=False)
         sys.stdout.flush()
-    except SystemExit as end:  # of completion
-        code = end.code
-    except BrokenPipeError:  # such as `certree predict ... | head`
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return PIPE_CLOSED
+    except SystemExit as end:
+        # Typer and rich end like this, and completion does.
+        code = PIPE_CLOSED if isinstance(end.__context__, BrokenPipeError) else end.code
+    except BrokenPipeError:
+        code = PIPE_CLOSED
     except Exception as error:
         if not hasattr(error, "format_message"):
             raise
         return _refuse(error)
+    if code == PIPE_CLOSED:  # as by `certree predict ... | head`: what is left has no reader
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     return code if isinstance(code, int) else PROVEN
 
 
