@@ -151,6 +151,16 @@ STRANGE: list[Any] = [
     *("1/0", "1/3", "-7/2", "1e4000000", "1e5", " 1", "0x1", "9" * 5000, "1/" + "7" * 4000, "nan"),
     *("\ud800", "\0", "'); --", "<U100000000", "|O", "M8[s]", "<f8", "optimal", "x" * 9999),
     *([[]], [[[[[[[[]]]]]]]], [0, 1], [1, 2], [1] * 500, {"float": "inf"}, {"kind": "flag"}),
+    # Sizes that no values answer for.
+    *([2**31, 0], [0, 2**31], [2**15, 2**15, 0], [0, 0, 2**31], [10**6, 0]),
+    *(
+        {"array": {"dtype": dtype, "shape": shape, "values": []}}
+        for dtype in ("|O", "<f8", "<i4", "<U9")
+        for shape in ([2**31, 0], [0, 2**31], [10**5, 0, 10**5], [0])
+    ),
+    {"TopK": {"n": 2**31, "k": 1, "names": None, "sense": "min"}},
+    {"Assignment": {"n": 2**20, "sense": "min"}},
+    {"GridShortestPath": {"rows": 2**20, "cols": 2**20, "sense": "min"}},
 ]
 BYTES = [b"[", b"]", b"{", b"}", b",", b":", b'"', b"-", b"e9999999", b"0", b"null", b"\xff", b"\0"]
 BYTES += [b"NaN", b"-Infinity", b"[" * 9000, b"9" * 9000, b"\\ud800", b"\\", b"/", b"1e999"]

@@ -1,96 +1,46 @@
 """Certified optimal decision trees: the best tree there is, and the proof."""
 
-from certree import datasets, estimators, metrics, oracles, tasks
+from __future__ import annotations
 
-from ._version import __version__
-from .encoding import Reduced, TableEncoder, reduce
-from .engine._techniques import most_branches, techniques, without
-from .estimators import *
-from .estimators._solve import Solution, solve
-from .estimators._solve_limited import FrontPoint, TaskFront, TaskFrontCertificate
-from .estimators._solve_separable import SeparableCertificate, SeparablePoint, SeparableSolution
-from .exceptions import CertificateError, InfeasibleError, OptimalityWarning, RareClassWarning
-from .files import load
-from .report import Report, report
-from .results._certificate import Certificate
-from .results._fairness import FairnessCertificate, FairnessCurve, FairnessReport
-from .results._limit_certificate import LimitedCertificate, LimitValue, Reach
-from .results._pareto import FrontCertificate, ParetoFront
-from .results._path import PathEntry, RegularizationPath
-from .results._plots import plot_roc
-from .results._progress import Progress
-from .results._summary import ClassificationSummary, CostReport, classification_summary
-from .results._task_certificate import TaskCertificate
-from .results._validation import ValidationCurve
-from .tasks._check_task import TaskReport, check_task
-from .tree import (
-    Change,
-    ColumnChange,
-    Explanation,
-    Explanations,
-    PathStep,
-    StepFunction,
-    SurvivalCurve,
-    Tree,
-)
-from .verify import VerificationReport, verify
+import sys
+from importlib import import_module
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
 
-__all__ = [
-    "Certificate",
-    "CertificateError",
-    "Change",
-    "ClassificationSummary",
-    "ColumnChange",
-    "CostReport",
-    "Explanation",
-    "Explanations",
-    "FairnessCertificate",
-    "FairnessCurve",
-    "FairnessReport",
-    "FrontCertificate",
-    "FrontPoint",
-    "InfeasibleError",
-    "LimitValue",
-    "LimitedCertificate",
-    "OptimalityWarning",
-    "ParetoFront",
-    "PathEntry",
-    "PathStep",
-    "Progress",
-    "RareClassWarning",
-    "Reach",
-    "Reduced",
-    "RegularizationPath",
-    "Report",
-    "SeparableCertificate",
-    "SeparablePoint",
-    "SeparableSolution",
-    "Solution",
-    "StepFunction",
-    "SurvivalCurve",
-    "TableEncoder",
-    "TaskCertificate",
-    "TaskFront",
-    "TaskFrontCertificate",
-    "TaskReport",
-    "Tree",
-    "ValidationCurve",
-    "VerificationReport",
-    "__version__",
-    "check_task",
-    "classification_summary",
-    "datasets",
-    "load",
-    "metrics",
-    "most_branches",
-    "oracles",
-    "plot_roc",
-    "reduce",
-    "report",
-    "solve",
-    "tasks",
-    "techniques",
-    "verify",
-    "without",
-]
-__all__ += estimators.__all__
+if TYPE_CHECKING:
+    from ._public import *
+    from ._public import __all__ as __all__
+
+_FUNCTIONS = ("report", "verify")
+"""Public functions that have the name of their folder."""
+
+
+class _Package(ModuleType):
+    """A package that loads scikit-learn and all its parts when the first of them is asked for."""
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        # The import of a folder binds its name here, which belongs to the function.
+        if name not in _FUNCTIONS or not isinstance(value, ModuleType):
+            super().__setattr__(name, value)
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_") and name not in ("__all__", "__version__"):
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        if name not in _FUNCTIONS:
+            try:
+                return import_module(f"{__name__}.{name}")
+            except ModuleNotFoundError as error:
+                if error.name != f"{__name__}.{name}":
+                    raise
+        public = import_module(f"{__name__}.{'_version' if name == '__version__' else '_public'}")
+        if not hasattr(public, name):
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        value = getattr(public, name)
+        setattr(self, name, value)
+        return value
+
+    def __dir__(self) -> list[str]:
+        return sorted({*vars(self), *self.__all__})
+
+
+sys.modules[__name__].__class__ = _Package

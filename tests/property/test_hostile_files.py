@@ -10,9 +10,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from certree import Certificate, Tree
+from certree import Certificate, SPOTree, Tree, oracles
+from certree.files import model_from_json, model_to_json
 from certree.tree import Numbers, Vectors
-from tests.documents import STRANGE, Document, documents
+from tests.documents import STRANGE, Document, documents, model_files
 from tests.hostile import MOST_SECONDS, use, wrong_files
 from tests.problems import FUZZ
 from tests.unit.trees import chain
@@ -242,6 +243,23 @@ def test_large_files_load_in_proportion_to_their_size() -> None:
         assert Tree.from_json(text).depth == depth
         seconds.append(time.thread_time() - start)
     assert seconds[1] < 40 * seconds[0]
+
+
+@pytest.mark.parametrize("shape", [[2**31, 0], [0, 2**31], [2**15, 2**15, 0], [1, 0]], ids=str)
+@pytest.mark.parametrize("place", ["classes_", "feature_names_in_"])
+def test_an_array_without_values_states_no_size(place: str, shape: list[int]) -> None:
+    """A file of a few thousand characters made lists of 2**31 empty lists."""
+    data = json.loads(model_files()[0].text)
+    data["fitted"][place] = {"array": {"dtype": "|O", "shape": shape, "values": []}}
+    with pytest.raises(ValueError, match=f"{place} has no values, so its shape cannot be"):
+        model_from_json(json.dumps(data))
+
+
+def test_a_program_without_inequalities_is_read() -> None:
+    oracle = oracles.LinearProgram(A_eq=[[1, 1, 1]], b_eq=[1], n_costs=3)
+    model = SPOTree(oracle, max_depth=1).fit([[0], [1]], [[1, 2, 3], [3, 2, 1]])
+    loaded = model_from_json(model_to_json(model))
+    assert loaded.predict([[0], [1]]).tolist() == model.predict([[0], [1]]).tolist()
 
 
 def test_many_unnamed_columns_take_no_memory() -> None:

@@ -337,7 +337,8 @@ def test_dates_are_ordered_and_shares_of_rows_are_counted(certree: Run, folder: 
         (["01", "22"], "text", "01"),
         (["2024-03-01", "2024-03-02 12:30"], "date", datetime(2024, 3, 1)),
         (["2024-03-01", "2024-02-30"], "text", "2024-03-01"),
-        (["1,5", "2"], "text", "1,5"),
+        (["1,5", "2"], "number", 1.5),
+        (["1,5", "2", "3.5"], "text", "1,5"),
         (["", "NaN"], "number", None),
     ],
 )

@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection
-from typing import TYPE_CHECKING
 
 from ._files import FileTable
+from ._layout import Layout
 from ._printing import remark
 from ._problems import listed
-
-if TYPE_CHECKING:
-    from ._tables import Layout
 
 NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 """A number with a decimal point."""
@@ -40,11 +37,11 @@ def decimal_sign(raw: FileTable, missing: Collection[str], layout: Layout) -> st
             # Several commas in a number stand for thousands.
             if known is None and commas and all(map(_is_grouped, cells)):
                 with_comma.append(name)
-        elif commas:
+            continue
+        has_points |= any("." in cell for cell in cells)
+        if commas:
             with_comma.append(name)
             is_certain |= known is not None or not all(map(_THOUSANDS.fullmatch, commas))
-        else:
-            has_points |= any("." in cell for cell in cells)
     if not with_comma:
         return "."
     told = listed([repr(name) for name in with_comma])

@@ -17,28 +17,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ._layout import FileFormat
 from ._problems import UsageProblem
 
 _SEPARATORS = (",", ";", "\t", "|")
 _PARQUET = (".parquet", ".pq")
 _SHEETS = (".xlsx", ".xls", ".ods")
-
-
-@dataclass(frozen=True)
-class FileFormat:
-    """How a CSV file is written.
-
-    Attributes
-    ----------
-    separator : str or None
-        What is between values; None: the one of comma, semicolon, tab and bar that the header has
-        most of.
-    encoding : str
-        The encoding of the text.
-    """
-
-    separator: str | None = None
-    encoding: str = "utf-8-sig"
 
 
 @dataclass(frozen=True)

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from enum import Enum
-from typing import Annotated, Any
+from typing import Any
 
 import numpy as np
-import typer
 from numpy.typing import NDArray
 
 from certree import estimators
@@ -29,16 +27,16 @@ from certree.estimators import (
 from certree.report import report
 
 from ._cart import compare_with_cart
+from ._commands import TaskName
 from ._files import read_file
 from ._models import check_output, save_model
 from ._options import (
+    FairOptions,
     LeafOptions,
     SearchOptions,
     TableOptions,
     TreeOptions,
     names,
-    number,
-    takes,
 )
 from ._printing import remark, say, say_json, say_result
 from ._problems import FAILURE, PROVEN, STOPPED, UsageProblem, listed
@@ -46,19 +44,6 @@ from ._tables import LearningData, is_number, read_data
 
 # Whole numbers with more different values than this are quantities and not classes.
 _MOST_CLASSES = 20
-
-
-class TaskName(str, Enum):
-    """What is learned."""
-
-    auto = "auto"
-    classifier = "classifier"
-    regressor = "regressor"
-    ordinal = "ordinal"
-    fair = "fair"
-    survival = "survival"
-    linear = "linear"
-    clusters = "clusters"
 
 
 _KINDS: dict[TaskName, type] = {
@@ -71,78 +56,19 @@ _KINDS: dict[TaskName, type] = {
 }
 
 
-@dataclass(frozen=True)
-class FairOptions:
-    """What a fair tree has to keep."""
-
-    sensitive: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--sensitive",
-            help="Columns of the groups to compare; they are not used by the tree.",
-            rich_help_panel="Fairness",
-        ),
-    ] = None
-    constraint: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--constraint",
-            help="Such as equalized_odds; may be given several times. [default: "
-            "demographic_parity]",
-            rich_help_panel="Fairness",
-        ),
-    ] = None
-    tolerance: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--tolerance",
-            help="Largest difference of rates, one for all or one for each constraint. "
-            "[default: 0.01]",
-            rich_help_panel="Fairness",
-        ),
-    ] = None
-
-
-DataFile = Annotated[str, typer.Argument(metavar="DATA", help="A CSV or Parquet file; -: stdin.")]
-AsTask = Annotated[
-    TaskName, typer.Option("--task", help="What to learn; auto: by the type of the target.")
-]
-AsJson = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
-PlotFile = Annotated[
-    str | None, typer.Option("--plot", metavar="FILE", help="Draw it: a PNG, SVG or PDF file.")
-]
-
-
-@takes(
-    table=TableOptions, tree=TreeOptions, leaves=LeafOptions, search=SearchOptions, fair=FairOptions
-)
 def fit(
-    data: DataFile,
+    data: str,
     table: TableOptions,
     tree: TreeOptions,
     leaves: LeafOptions,
     search: SearchOptions,
     fair: FairOptions,
-    output: Annotated[
-        str,
-        typer.Option("--output", "--out", "-o", metavar="FILE", help="Where to write the model."),
-    ] = "model.json",
-    page: Annotated[
-        str | None,
-        typer.Option("--report", metavar="FILE", help="Also write a page about the model: HTML."),
-    ] = None,
-    task: AsTask = TaskName.auto,
-    gap: Annotated[
-        Any,
-        typer.Option(
-            "--gap", help="Accept a tree this close to the best.", parser=number, metavar="NUMBER"
-        ),
-    ] = "0",
-    cv: Annotated[
-        int | None,
-        typer.Option("--cv", metavar="FOLDS", help="Choose the size with so many folds."),
-    ] = None,
-    json: AsJson = False,
+    output: str,
+    page: str | None,
+    task: TaskName,
+    gap: Any,
+    cv: int | None,
+    json: bool,
 ) -> int:
     """Learn the best tree, and write it to a model file with its certificate."""
     for path in (output, *([] if page is None else [page])):
@@ -175,16 +101,15 @@ def fit(
     return PROVEN if certificate.is_optimal or certificate.status == "gap" else STOPPED
 
 
-@takes(table=TableOptions, tree=TreeOptions, leaves=LeafOptions, search=SearchOptions)
 def path(
-    data: DataFile,
+    data: str,
     table: TableOptions,
     tree: TreeOptions,
     leaves: LeafOptions,
     search: SearchOptions,
-    task: AsTask = TaskName.auto,
-    plot: PlotFile = None,
-    json: AsJson = False,
+    task: TaskName,
+    plot: str | None,
+    json: bool,
 ) -> int:
     """Find the best tree for every number of splits, in one search."""
     _check_plot(plot)
@@ -203,15 +128,14 @@ def path(
     return _show_many(found, plot, json, quiet=search.quiet)
 
 
-@takes(table=TableOptions, tree=TreeOptions, search=SearchOptions, fair=FairOptions)
 def front(
-    data: DataFile,
+    data: str,
     table: TableOptions,
     tree: TreeOptions,
     search: SearchOptions,
     fair: FairOptions,
-    plot: PlotFile = None,
-    json: AsJson = False,
+    plot: str | None,
+    json: bool,
 ) -> int:
     """Find all trees that no other beats: in false positives and negatives, or in fairness."""
     _check_plot(plot)
@@ -229,17 +153,14 @@ def front(
     return _show_many(found, plot, json, quiet=search.quiet)
 
 
-@takes(table=TableOptions, tree=TreeOptions, search=SearchOptions)
 def compare(
-    data: DataFile,
+    data: str,
     table: TableOptions,
     tree: TreeOptions,
     search: SearchOptions,
-    task: AsTask = TaskName.auto,
-    test: Annotated[
-        str | None, typer.Option("--test", metavar="FILE", help="Rows that were held out.")
-    ] = None,
-    json: AsJson = False,
+    task: TaskName,
+    test: str | None,
+    json: bool,
 ) -> int:
     """Compare scikit-learn's greedy tree (CART) with the best tree of the same limits."""
     given = _read(data, table, task)

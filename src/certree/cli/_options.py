@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import MISSING, dataclass, fields
-from functools import wraps
+from functools import cache, wraps
 from inspect import Parameter, signature
 from typing import Annotated, Any, TypeVar, get_type_hints
 
 import typer
 
-from ._files import FileFormat
+from ._layout import FileFormat, Layout
 from ._problems import UsageProblem
-from ._tables import Layout
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -110,6 +109,7 @@ _TABLE = "Table"
 _TREE = "Tree"
 _LEAVES = "Leaves"
 _SEARCH = "Search"
+_FAIRNESS = "Fairness"
 
 
 @dataclass(frozen=True)
@@ -410,6 +410,38 @@ class SearchOptions:
         }
 
 
+@dataclass(frozen=True)
+class FairOptions:
+    """What a fair tree has to keep."""
+
+    sensitive: Annotated[
+        list[str] | None,
+        _option(
+            "--sensitive",
+            help="Columns of the groups to compare; they are not used by the tree.",
+            panel=_FAIRNESS,
+        ),
+    ] = None
+    constraint: Annotated[
+        list[str] | None,
+        _option(
+            "--constraint",
+            help="Such as equalized_odds; may be given several times. [default: "
+            "demographic_parity]",
+            panel=_FAIRNESS,
+        ),
+    ] = None
+    tolerance: Annotated[
+        list[str] | None,
+        _option(
+            "--tolerance",
+            help="Largest difference of rates, one for all or one for each constraint. "
+            "[default: 0.01]",
+            panel=_FAIRNESS,
+        ),
+    ] = None
+
+
 def takes(**groups: type) -> Callable[[F], F]:
     """Let a command take groups of options: each arrives as one argument, by its name."""
 
@@ -438,7 +470,12 @@ def takes(**groups: type) -> Callable[[F], F]:
     return decorate
 
 
+@cache
+def _hints(kind: type) -> dict[str, Any]:
+    return get_type_hints(kind, include_extras=True)
+
+
 def _parameter(one: Any, kind: type) -> Parameter:
-    hint = get_type_hints(kind, include_extras=True)[one.name]
+    hint = _hints(kind)[one.name]
     default = Parameter.empty if one.default is MISSING else one.default
     return Parameter(one.name, Parameter.KEYWORD_ONLY, default=default, annotation=hint)

@@ -11,6 +11,11 @@ USAGE = 2
 STOPPED = 3
 """A tree was found, but a limit or Ctrl-C ended the search before it was proven best."""
 
+INTERRUPTED = 130
+"""Ctrl-C ended the program: 128 and the number of the signal, as shells have it."""
+PIPE_CLOSED = 141
+"""What reads the output, such as ``head``, has seen enough."""
+
 _MOST_LISTED = 8
 
 

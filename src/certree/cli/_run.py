@@ -7,55 +7,79 @@ import sys
 import warnings
 from collections.abc import Callable, Sequence
 from functools import wraps
+from importlib import import_module
 from typing import Any
 
 import typer
 
-from certree._version import __version__
 from certree.exceptions import CertificateError
 
-from . import _learning, _using
+from . import _commands
 from ._printing import remark, say
-from ._problems import FAILURE, USAGE, UsageProblem
+from ._problems import FAILURE, INTERRUPTED, PIPE_CLOSED, PROVEN, USAGE, UsageProblem
 
 _HELP = """Learn certified optimal decision trees from tables.
 
-Exit codes: 0 proven best, 3 stopped with a gap, 2 wrong usage or input, 1 failure.
+Exit codes: 0 proven best, 3 stopped with a gap, 2 wrong usage or input, 1 failure, 130 Ctrl-C.
 
 The first Ctrl-C ends a search with the best tree so far, which is kept; the second one ends the
 program.
 """
 
 _COMMANDS: dict[str, Callable[..., int]] = {
-    "fit": _learning.fit,
-    "predict": _using.predict,
-    "show": _using.show,
-    "explain": _using.explain,
-    "verify": _using.verify_model,
-    "path": _learning.path,
-    "front": _learning.front,
-    "compare": _learning.compare,
-    "report": _using.report_model,
-    "info": _using.info,
+    "fit": _commands.fit,
+    "predict": _commands.predict,
+    "show": _commands.show,
+    "explain": _commands.explain,
+    "verify": _commands.verify_model,
+    "path": _commands.path,
+    "front": _commands.front,
+    "compare": _commands.compare,
+    "report": _commands.report_model,
+    "info": _commands.info,
 }
 
 
 def run(arguments: Sequence[str]) -> int:
     """Run a command, and return its exit code."""
-    app = typer.Typer(add_completion=False, no_args_is_help=True, pretty_exceptions_enable=False)
+    app = typer.Typer(no_args_is_help=True, pretty_exceptions_enable=False)
     app.callback(help=_HELP)(_callback)
-    for name, command in _COMMANDS.items():
-        app.command(name)(_guarded(command))
+    # Typer takes its time for each command.
+    asked = [name for name in arguments[:1] if name in _COMMANDS]
+    for name in asked or _COMMANDS:
+        app.command(name)(_guarded(_COMMANDS[name]))
     try:
-        app(args=list(arguments), prog_name="certree")
+        code = app(args=list(arguments), prog_name="certree", standalone_mode=False)
+        sys.stdout.flush()
     except SystemExit as end:
-        return end.code if isinstance(end.code, int) else FAILURE
-    return 0
+        # Typer and rich end like this, and completion does.
+        code = PIPE_CLOSED if isinstance(end.__context__, BrokenPipeError) else end.code
+    except BrokenPipeError:
+        code = PIPE_CLOSED
+    except Exception as error:
+        if not hasattr(error, "format_message"):
+            raise
+        return _refuse(error)
+    if code == PIPE_CLOSED:  # as by `certree predict ... | head`: what is left has no reader
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    return code if isinstance(code, int) else PROVEN
+
+
+def _refuse(error: Any) -> int:
+    """Say in one line what is wrong with the arguments; without any, show what there is."""
+    context = getattr(error, "ctx", None)
+    text = error.format_message()
+    if type(error).__name__ == "NoArgsIsHelpError":
+        sys.stderr.write(f"{text}\n")
+        return USAGE
+    where = "certree" if context is None else context.command_path
+    remark(f"{text.removesuffix('.')}; see {where} --help.", "red")
+    return USAGE
 
 
 def _say_version(wanted: bool) -> None:
     if wanted:
-        say(f"certree {__version__}")
+        say(f"certree {import_module('certree._version').__version__}")
         raise typer.Exit
 
 
@@ -83,9 +107,8 @@ def _guarded(command: Callable[..., int]) -> Callable[..., None]:
 def _code_of(command: Callable[[], int]) -> int:
     try:
         return command()
-    except BrokenPipeError:  # such as `certree predict ... | head`
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return FAILURE
+    except BrokenPipeError:
+        raise
     except CertificateError as error:
         remark(f"the certificate is wrong: {error}", "red")
         return FAILURE
@@ -94,7 +117,7 @@ def _code_of(command: Callable[[], int]) -> int:
         return USAGE
     except KeyboardInterrupt:
         remark("interrupted; nothing was written.", "red")
-        return FAILURE
+        return INTERRUPTED
     except MemoryError:
         remark("the memory does not suffice; lower --memory-limit or --thresholds.", "red")
         return FAILURE

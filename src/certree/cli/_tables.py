@@ -12,8 +12,8 @@ from __future__ import annotations
 import datetime
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
-from typing import Any, Literal, cast
+from dataclasses import dataclass, replace
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,9 +24,8 @@ from certree.encoding._times import parse_time
 
 from ._decimals import NUMBER, decimal_sign
 from ._files import FileTable
+from ._layout import ColumnType, Layout
 from ._problems import UsageProblem, listed, no_column
-
-ColumnType = Literal["number", "whole", "flag", "date", "duration", "text"]
 
 MISSING = ("", "NA", "N/A", "NaN", "nan", "NULL", "null")
 """What stands for a missing value in CSV files."""
@@ -37,37 +36,6 @@ _FLAGS = {"true": True, "false": False}
 
 # As pandas writes durations: 3 days 04:30:05.5
 _DAYS = re.compile(r"(-?\d{1,6}) days?(?: \+?(\d\d):(\d\d):(\d\d(?:\.\d{1,9})?))?", re.ASCII)
-
-
-@dataclass(frozen=True)
-class Layout:
-    """What the columns of a table are.
-
-    Attributes
-    ----------
-    target : tuple of str
-        The columns to predict; time and event of a survival tree.
-    weights : str or None
-        The column of the weights.
-    drop : tuple of str
-        Columns that are not used.
-    groups : tuple of str
-        Columns of the groups that a fair tree compares.
-    missing : tuple of str
-        What stands for a missing value, beside the usual texts.
-    decimal : str or None
-        The decimal sign; None: the one that the columns show.
-    types : dict of str to ColumnType
-        The types of columns that are known already.
-    """
-
-    target: tuple[str, ...] = ()
-    weights: str | None = None
-    drop: tuple[str, ...] = ()
-    groups: tuple[str, ...] = ()
-    missing: tuple[str, ...] = ()
-    decimal: str | None = None
-    types: dict[str, ColumnType] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

@@ -7,12 +7,12 @@ import io
 import platform
 import sys
 from dataclasses import replace
+from html import escape
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
 import numpy as np
-import typer
 from numpy.typing import NDArray
 from sklearn.utils import get_tags
 
@@ -24,11 +24,12 @@ from certree.tree import Tree
 from certree.verify import verify
 
 from ._files import FileTable, read_file
+from ._layout import Layout
 from ._models import feature_names, load_model, write_text
-from ._options import TableOptions, takes
+from ._options import TableOptions
 from ._printing import console, remark, say, say_json, say_result
 from ._problems import PROVEN, UsageProblem, listed
-from ._tables import Layout, LearningData, read_data
+from ._tables import LearningData, read_data
 
 # Formats by the ends of file names.
 _ENDS = {
@@ -45,41 +46,21 @@ _ENDS = {
 _PICTURES = (".png", ".svg", ".pdf")
 _NO_TEXT = ("dict", "sklearn")
 
+VALUES = "--value"
+"""In place of the name of a file: the row that options give."""
+
 _OPTIONAL = ("matplotlib", "rich", "typer", "pandas", "polars", "pyarrow", "duckdb", "highspy")
 
-ModelFile = Annotated[str, typer.Argument(metavar="MODEL", help="A model file of certree fit.")]
-DataFile = Annotated[str, typer.Argument(metavar="DATA", help="A CSV or Parquet file; -: stdin.")]
-SomeRows = Annotated[
-    str | None, typer.Argument(metavar="[DATA]", help="A CSV or Parquet file; -: stdin.")
-]
-Values = Annotated[
-    list[str] | None,
-    typer.Option("--value", metavar="COLUMN=VALUE", help="A value of a single row, without DATA."),
-]
-OutputFile = Annotated[
-    str | None,
-    typer.Option("--output", "--out", "-o", metavar="FILE", help="Where to write; else printed."),
-]
-AsJson = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
 
-
-@takes(table=TableOptions)
 def predict(
-    model: ModelFile,
+    model: str,
     table: TableOptions,
-    data: SomeRows = None,
-    value: Values = None,
-    output: OutputFile = None,
-    proba: Annotated[bool, typer.Option("--proba", help="Also the share of each class.")] = False,
-    at: Annotated[
-        list[float] | None,
-        typer.Option(
-            "--at", metavar="TIME", help="Survival: also the share without an event then."
-        ),
-    ] = None,
-    keep: Annotated[
-        bool, typer.Option("--keep", help="Also the columns of the table, as they are.")
-    ] = False,
+    data: str | None,
+    value: list[str] | None,
+    output: str | None,
+    proba: bool,
+    at: list[float] | None,
+    keep: bool,
 ) -> int:
     """Predict rows; the result is CSV with a column "prediction", or one for each output."""
     fitted, known = load_model(model)
@@ -120,12 +101,9 @@ def predict(
 
 
 def show(
-    model: ModelFile,
-    format: Annotated[
-        str | None,
-        typer.Option("--format", "-f", help="text, json, dot, html, python, sql, ..."),
-    ] = None,
-    output: OutputFile = None,
+    model: str,
+    format: str | None,
+    output: str | None,
 ) -> int:
     """Show the tree and its certificate, or write the tree in another form."""
     fitted, _ = load_model(model)
@@ -147,26 +125,16 @@ def show(
     return PROVEN
 
 
-@takes(table=TableOptions)
 def explain(
-    model: ModelFile,
+    model: str,
     table: TableOptions,
-    data: SomeRows = None,
-    value: Values = None,
-    row: Annotated[
-        list[int] | None, typer.Option("--row", help="Which rows, from 1; by default the first.")
-    ] = None,
-    wanted: Annotated[
-        str | None, typer.Option("--wanted", help="What should be predicted instead.")
-    ] = None,
-    unseen: Annotated[
-        bool, typer.Option("--unseen", help="Also rows with values that training did not see.")
-    ] = False,
-    json: AsJson = False,
-    output: Annotated[
-        str | None,
-        typer.Option("--output", "--out", "-o", metavar="FILE", help="An HTML file to write."),
-    ] = None,
+    data: str | None,
+    value: list[str] | None,
+    row: list[int] | None,
+    wanted: str | None,
+    unseen: bool,
+    json: bool,
+    output: str | None,
 ) -> int:
     """Say why a row gets its prediction, and what would change it."""
     fitted, known = load_model(model)
@@ -182,26 +150,31 @@ def explain(
     found = fitted.explain(
         given.X[np.array(places) - 1], target=None if wanted is None else _answer(fitted, wanted)
     )
+    each = [found] if len(places) == 1 else list(found)
     if not unseen:
-        _check_seen([found] if len(places) == 1 else found, raw, places)
+        _check_seen(each, raw, places)
+    heads = [_head(raw, place) for place in places]
     if output is not None:
-        write_text(output, found.to_html())
+        parts = (
+            f"<h4>{escape(h)}</h4>\n{one.to_html()}" for h, one in zip(heads, each, strict=True)
+        )
+        write_text(output, "\n".join(parts))
     elif json:
-        say_json(found.to_dict())
+        told = [
+            {"row_number": place, **one.to_dict()} for place, one in zip(places, each, strict=True)
+        ]
+        say_json(told[0] if len(told) == 1 else told)
     else:
-        say(found.to_text())
+        say("\n\n".join(f"{h}\n{one.to_text()}" for h, one in zip(heads, each, strict=True)))
     return PROVEN
 
 
-@takes(table=TableOptions)
 def verify_model(
-    model: ModelFile,
-    data: DataFile,
+    model: str,
+    data: str,
     table: TableOptions,
-    exhaustive: Annotated[
-        bool, typer.Option("--exhaustive", help="Also try all trees; for small tables.")
-    ] = False,
-    json: AsJson = False,
+    exhaustive: bool,
+    json: bool,
 ) -> int:
     """Check a certificate against the training table, by code that knows nothing of the search."""
     fitted, known = load_model(model)
@@ -215,21 +188,14 @@ def verify_model(
     return PROVEN
 
 
-@takes(table=TableOptions)
 def report_model(
-    model: ModelFile,
+    model: str,
     table: TableOptions,
-    data: SomeRows = None,
-    test: Annotated[
-        str | None, typer.Option("--test", metavar="FILE", help="Rows that were held out.")
-    ] = None,
-    output: Annotated[
-        str, typer.Option("--output", "--out", "-o", metavar="FILE", help="The page to write.")
-    ] = "report.html",
-    title: Annotated[str | None, typer.Option("--title", help="Its title.")] = None,
-    show_values: Annotated[
-        bool, typer.Option("--show-values", help="Tell values of single rows, not only ranges.")
-    ] = False,
+    data: str | None,
+    test: str | None,
+    output: str,
+    title: str | None,
+    show_values: bool,
 ) -> int:
     """Write a page about the model: the tree, what is proven, and how good it is."""
     fitted, known = load_model(model)
@@ -245,10 +211,8 @@ def report_model(
 
 
 def info(
-    model: Annotated[
-        str | None, typer.Argument(metavar="[MODEL]", help="A model file to describe.")
-    ] = None,
-    json: AsJson = False,
+    model: str | None,
+    json: bool,
 ) -> int:
     """Describe a model file, or this installation."""
     facts = _installation() if model is None else _model_facts(model)
@@ -283,7 +247,7 @@ def _rows(data: str | None, value: list[str] | None, table: TableOptions, model:
     unknown = [name for name in cells if name not in feature_names(model)]
     if unknown:
         raise UsageProblem(f"The model has no column {unknown[0]!r}; leave its --value out.")
-    return FileTable("--value", list(cells), list(cells.values()), [1])
+    return FileTable(VALUES, list(cells), list(cells.values()), [1])
 
 
 def _features(raw: FileTable, layout: Layout, model: Any) -> LearningData:
@@ -303,6 +267,14 @@ def _training(path: str, table: TableOptions, known: Layout, model: Any) -> Lear
     given = read_data(raw, layout, features=names)
     # Time and event have an order, whatever their names are.
     return replace(given, y=np.asarray(given.y)) if _has_curves(model) else given
+
+
+def _head(raw: FileTable, place: int) -> str:
+    """Return which row is explained; rows are counted from 1, as lines are."""
+    if raw.where == VALUES:
+        return f"Row of {raw.where}"
+    line = "" if raw.lines is None else f", in line {raw.lines[place - 1]}"
+    return f"Row {place} of {raw.where}{line}"
 
 
 def _check_seen(found: Any, raw: FileTable, places: list[int]) -> None:

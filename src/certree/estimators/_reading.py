@@ -28,6 +28,7 @@ from ._explaining import explain
 from ._notebook import model_html
 from ._parameters import least_rows
 from ._sklearn_bases import BaseEstimator, ClassifierMixin
+from ._states import from_state, to_state
 from ._suggestions import advise
 from ._vocabulary import TableParameters, fitted, with_parameters
 
@@ -81,6 +82,12 @@ class ReadsTables(BaseEstimator):
             Where to write; an existing file is replaced once the new one is complete.
         """
         write_whole(path, model_to_json(self))
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: to_state(value) for name, value in super().__getstate__().items()}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        super().__setstate__({name: from_state(value) for name, value in state.items()})
 
     def _row_count(self, X: Any) -> int:
         """Return the number of rows of a raw table, and refuse an empty one."""

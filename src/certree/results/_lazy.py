@@ -28,3 +28,10 @@ class Lazy(Sequence[Any]):
     def __reduce__(self) -> tuple[Any, ...]:
         # Pickled and copied as they are: the training rows do not travel with them.
         return tuple, (list(self),)
+
+    def __getstate__(self) -> list[Any]:
+        # For skops, which takes nothing but a state.
+        return list(self)
+
+    def __setstate__(self, made: list[Any]) -> None:
+        self._size, self._make, self._made = len(made), made.__getitem__, {}

@@ -305,7 +305,7 @@ class Explanations(Sequence[Explanation]):
         return [one.to_dict() for one in self]
 
     def to_text(self) -> str:
-        """Return all explanations as text, with the number of each row."""
+        """Return all explanations as text, with the position of each row, counted from 0."""
         return "\n\n".join(f"Row {number}\n{one.to_text()}" for number, one in enumerate(self))
 
     def to_html(self) -> str:

@@ -7,7 +7,7 @@ and edges that carry a set of categories need no other tree.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -193,7 +193,7 @@ class Tree(TreeExports):
     def __delattr__(self, name: str) -> None:
         raise AttributeError(f"Tree is immutable; cannot delete {name!r}.")
 
-    def _state(self) -> dict[str, Any]:
+    def __getstate__(self) -> dict[str, Any]:
         """Return what the constructor makes this tree of."""
         return {
             "tests": self._tests,
@@ -209,10 +209,10 @@ class Tree(TreeExports):
 
     def _with(self, **changes: Any) -> Tree:
         """Return the tree with some of its parts replaced."""
-        return type(self)(**{**self._state(), **changes})
+        return type(self)(**{**self.__getstate__(), **changes})
 
-    def __reduce__(self) -> tuple[Callable[..., Tree], tuple[Any, ...]]:
-        return partial(type(self), **self._state()), ()
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        Tree.__init__(self, **state)
 
     def __copy__(self) -> Tree:
         return self
@@ -225,7 +225,9 @@ class Tree(TreeExports):
             return NotImplemented
         return all(
             np.array_equal(a, b) if isinstance(a, np.ndarray) else a == b
-            for a, b in zip(self._state().values(), other._state().values(), strict=True)
+            for a, b in zip(
+                self.__getstate__().values(), other.__getstate__().values(), strict=True
+            )
         )
 
     def __hash__(self) -> int:
