@@ -145,7 +145,7 @@ def test_a_penalty_is_shown_as_part_of_the_cost(certificate: Certificate) -> Non
 def test_a_stopped_search_says_how_far_it_can_be(certificate: Certificate) -> None:
     text = str(stopped(certificate, status="time_limit"))
     assert text.startswith("Certificate: stopped by the time limit")
-    assert "at most 5 (10.00% of all weight) more than the best." in text
+    assert "at most 5 (10.00% of the rows) more than the best." in text
 
 
 def test_weighted_errors_are_called_so(data: tuple[Any, Any]) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import inspect
 import pickle
+from dataclasses import replace
 from fractions import Fraction
 from itertools import combinations, product
 from typing import Any
@@ -213,7 +214,13 @@ def test_weight_two_is_the_row_twice_and_weight_zero_is_no_row() -> None:
     weights = np.random.default_rng(1).integers(0, 4, 40)
     weighted = OptimalTreeClassifier(max_depth=3).fit(X, y, weights)
     repeated = OptimalTreeClassifier(max_depth=3).fit(X.repeat(weights, axis=0), y.repeat(weights))
-    assert weighted.tree_ == repeated.tree_
+    # The trees differ in the number of rows alone.
+    payload = replace(weighted.tree_.payload, rows=None)
+    assert weighted.tree_._with(payload=payload) == repeated.tree_
+    assert weighted.tree_.rows is not None
+    assert weighted.tree_.rows[0].sum() == np.count_nonzero(weights)
+    assert repeated.tree_.rows is not None
+    assert repeated.tree_.rows[0].sum() == weights.sum()
     assert weighted.certificate_.cost == repeated.certificate_.cost
     assert weighted.certificate_.n_rows == np.count_nonzero(weights)
 
@@ -259,7 +266,7 @@ def test_class_weight_is_sample_weight_by_class() -> None:
     by_row = OptimalTreeClassifier(max_depth=2).fit(X, y, np.array([2, 0.5, 1])[y])
     assert by_class.certificate_.cost == by_row.certificate_.cost
     assert by_class.certificate_.class_weights == (2, Fraction(1, 2), 1)
-    assert np.array_equal(by_class.predict_proba(X), by_row.predict_proba(X))
+    assert np.array_equal(by_class.predict(X), by_row.predict(X))
     verify(by_class, X, y, exhaustive=True)
 
 
@@ -362,9 +369,17 @@ def test_predict_proba_gives_the_frequencies_of_the_leaf(table: tuple[Any, Any])
 def test_ties_in_a_leaf_are_the_same_for_labels_and_frequencies() -> None:
     # One third and one seventh have no float64, but their weights tie exactly.
     X, y = np.ones((10, 1)), np.array([0] * 3 + [1] * 7)
-    model = OptimalTreeClassifier(class_weight="balanced").fit(X, y)
+    weights = [Fraction(1, 3)] * 3 + [Fraction(1, 7)] * 7
+    model = OptimalTreeClassifier().fit(X, y, weights)
     assert model.predict_proba(X)[0].tolist() == [0.5, 0.5]
     assert model.predict(X)[0] == 0
+
+
+def test_class_weights_choose_labels_and_leave_probabilities_alone() -> None:
+    X, y = np.ones((10, 1)), np.array([0] * 3 + [1] * 7)
+    model = OptimalTreeClassifier(class_weight="balanced").fit(X, y)
+    assert model.predict(X)[0] == 0
+    assert model.predict_proba(X)[0].tolist() == [0.3, 0.7]
 
 
 def test_apply_and_decision_path_agree(table: tuple[Any, Any]) -> None:

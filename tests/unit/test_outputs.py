@@ -175,9 +175,9 @@ def test_text_and_pictures_name_the_outputs() -> None:
     assert "cluster 0, Chins" in clusters.to_text()
     assert 'AS "p_kind"' in labels.tree_.to_sql(alias="p")
     unnamed = OptimalTreeRegressor(max_depth=0).fit([[0], [1]], [[1, 5], [2, 5]])
-    assert unnamed.to_text() == "outputs: (1.5, 5) (means of 2)"
+    assert unnamed.to_text() == "outputs: (1.5, 5) (means of 2 rows)"
     many = OptimalTreeRegressor(max_depth=0).fit([[0], [1]], np.ones((2, 9)))
-    assert many.to_text() == "outputs: (1, 1, 1, 1, and 5 more) (means of 2)"
+    assert many.to_text() == "outputs: (1, 1, 1, 1, and 5 more) (means of 2 rows)"
 
 
 def test_trees_and_models_are_read_back(tmp_path: Path) -> None:

@@ -274,7 +274,7 @@ def test_only_labels_have_shares_of_classes() -> None:
 
 def test_a_single_leaf_says_what_it_is() -> None:
     for payload, text in (
-        (Numbers([0], [3], [2.5]), "number: 2.5 (weight 3)"),
+        (Numbers([0], [3], [2.5]), "number: 2.5 (3 rows)"),
         (ChosenDecisions([0], [0.25], [[1.0]], ["go"]), "decision: go (weight 0.25)"),
         (Vectors([0], [0], [[1.0]]), "vector: (1) (no training rows)"),
     ):

@@ -66,8 +66,8 @@ def test_text_of_a_single_leaf() -> None:
 
 def test_text_of_real_weights() -> None:
     tree = Tree([], [-1], [-1], [0], counts=[[1.25, 1 / 3]], classes=["a", "b"], n_features=1)
-    assert tree.to_text() == "class: a (1.25 of 1.58, 78.9%)"
-    assert tree.to_text(decimals=3) == "class: a (1.250 of 1.583, 78.9%)"
+    assert tree.to_text() == "class: a (78.9% of weight 1.58)"
+    assert tree.to_text(decimals=3) == "class: a (78.9% of weight 1.583)"
 
 
 @given(cases())
@@ -342,9 +342,10 @@ def _of_numbers(values: list[float]) -> Tree:
 def test_the_data_of_a_page_says_what_nodes_are() -> None:
     data = _data(mixed_tree())
     root = data["nodes"][0]
-    assert (root["says"], root["rule"], root["weight"]) == ("age <= 35.5", [], 40)
+    assert (root["says"], root["rule"], root["rows"]) == ("age <= 35.5", [], 40)
     assert root["children"] == [1, 2]
-    assert sum(share for _, share in root["mix"]) == pytest.approx(1)
+    assert sum(share for _, share, _ in root["mix"]) == pytest.approx(1)
+    assert sum(rows for _, _, rows in root["mix"]) == 40
     assert data["classes"]
     assert set(data["contents"]) == {"no", "yes", "maybe"}
 

@@ -72,8 +72,9 @@ class ClusterStatement(TaskStatement):
 
     def payload(self, nodes: engine.Nodes, reached: Reached) -> Clusters:
         centres = self.problem.read(reached.sums, reached.leaves)
-        weights, names = self.node_weights(nodes, reached.leaves), self.problem.output_names
-        return Clusters.of_outputs(centres, nodes.is_leaf, weights, names)
+        counts, rows = self.amounts(nodes, reached.leaves)
+        names = self.problem.output_names
+        return Clusters.of_outputs(centres, nodes.is_leaf, counts, names, rows)
 
 
 @with_parameters

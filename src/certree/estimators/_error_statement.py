@@ -36,8 +36,9 @@ from certree.results._certificate import Exact, exact
 from certree.results._progress import Measure
 from certree.tree import Labels, Tree
 
+from ._counted_rows import CountedRows
 from ._objective import task_name
-from ._statement import Statement, float_counts, tree_over
+from ._statement import Statement, tree_over
 
 # Shares of the weight of rows choose thresholds; weights that are rounded have so many steps there.
 _ENCODER_STEPS = 2**30
@@ -120,7 +121,13 @@ class ErrorStatement(Statement):
     def measure(self) -> Measure:
         # A penalty makes more of the cost than errors.
         has_penalty = self.scale.penalty != 0
-        return Measure("cost" if has_penalty else "errors", exact, exact(self.total_weight))
+        is_plain = self.counted.units is None and all(w == 1 for w in self.weights.class_weights)
+        return Measure(
+            "cost" if has_penalty else "errors",
+            exact,
+            exact(self.total_weight),
+            "of the rows" if is_plain else "of all weight",
+        )
 
     @property
     def cost_matrix(self) -> NDArray[np.int64]:
@@ -175,21 +182,10 @@ class ErrorStatement(Statement):
         return float(1 - Fraction(cost) / self.total_weight)
 
     def grow(self, nodes: engine.Nodes) -> Tree:
-        return tree_over(
-            self.encoder,
-            nodes,
-            payload=Labels(nodes.label, self.node_counts(nodes), self.classes),
-            n_columns=self.columns.shape[1],
-        )
-
-    def node_counts(self, nodes: engine.Nodes) -> NDArray[Any]:
-        """Return the weight of each class in every node."""
-        n_nodes, n_classes = len(nodes), len(self.classes)
-        cells = nodes.route(self.columns) * n_classes + self.codes
-        sums = added_up(cells, self.row_weights, n_nodes * n_classes)
-        counts: NDArray[Any] = nodes.sums(sums.reshape(n_nodes, n_classes))
-        counts = counts * np.array(self.weights.multipliers)
-        return counts if self.unit == 1 else float_counts(counts, self.unit, self.total_weight)
+        leaves = nodes.route(self.columns)
+        counts, rows = self.counted.in_nodes(nodes, leaves, self.codes, len(self.classes))
+        payload = Labels(nodes.label, counts, self.classes, rows=rows)
+        return tree_over(self.encoder, nodes, payload=payload, n_columns=self.columns.shape[1])
 
     def n_paid(self, nodes: engine.Nodes, per: str) -> int:
         if nodes.outcomes is None or per != "leaf":
@@ -312,6 +308,7 @@ def state_errors(
         scale=scale,
         n_rows=X.n_rows if isinstance(X, Reduced) else len(codes),
         total_weight=sum(units) * weights.unit,
+        counted=CountedRows.read(X, sample_weight, n_rows, rows),
         seconds=perf_counter() - start,
         row_counts=wishes._row_counts,
         rows=rows,

@@ -49,6 +49,7 @@ def report_on(
     ]
     return FairnessReport(
         groups.names,
+        tuple(np.bincount(groups.codes[weights > 0], minlength=len(groups)).tolist()),
         tuple(np.bincount(groups.codes, weights, minlength=len(groups)).tolist()),
         {name: dict(zip(groups.names, values, strict=True)) for name, values in rates.items()},
         apart,

@@ -332,7 +332,9 @@ def _join_rows(
     if groups is not None:
         kinds += groups.codes
     n_kinds = len(errors.classes) * n_groups
-    weights = [errors.row_weights] if given is None else [errors.row_weights, given]
+    counted = errors.counted
+    weights = [errors.row_weights, counted.units, counted.n_rows]
+    weights += [] if given is None else [given]
     merged = merge_equal(kinds, n_kinds, errors.columns, *weights)
     if merged is None or 2 * len(merged.kinds) > len(kinds):
         return errors, groups, given
@@ -341,10 +343,11 @@ def _join_rows(
         columns=merged.columns,
         codes=(merged.kinds // n_groups).astype(errors.codes.dtype),
         row_weights=merged.sums[0],
+        counted=replace(counted, units=merged.sums[1], n_rows=merged.sums[2]),
     )
     if groups is not None:
         groups = Groups(groups.names, (merged.kinds % n_groups).astype(np.intp))
-    return joined, groups, None if given is None else merged.sums[1]
+    return joined, groups, None if given is None else merged.sums[3]
 
 
 def sensitive_name(model: FairTreeClassifier, given: Any) -> str:

@@ -28,7 +28,7 @@ from certree.results._limit_certificate import (
 )
 from certree.results._progress import Callback, Measure, Observer
 from certree.tasks._limited import Front, Limited, LimitedOnRows, Planes, _Composed
-from certree.tree import Labels, Payload
+from certree.tree import Payload
 
 from ._task_statement import Reached, TaskStatement, scale_of, state_task
 
@@ -91,7 +91,7 @@ class LimitedStatement(TaskStatement):
         classes = self.problem.classes()
         assert classes is not None
         label = np.where(nodes.is_leaf, nodes.label, -1).astype(np.int32)
-        return Labels(label, self.node_counts(nodes, reached.leaves, label, len(classes)), classes)
+        return self.labels(nodes, reached.leaves, label, classes)
 
     def limit_values(self, nodes: engine.Nodes) -> tuple[LimitValue, ...]:
         """Return the limits, with the totals of a tree."""

@@ -52,10 +52,9 @@ class LinearStatement(TaskStatement):
         label, values = distinct(lines, nodes.is_leaf)
         means = np.zeros(len(values))
         means[label[leaf]] = problem.read(reached.sums, reached.leaves)[leaf]
-        weights = self.node_weights(nodes, reached.leaves)
-        return LinearLeaves(
-            label, weights, values, features, tuple(names[f] for f in features), means
-        )
+        counts, rows = self.amounts(nodes, reached.leaves)
+        columns = tuple(names[f] for f in features)
+        return LinearLeaves(label, counts, values, features, columns, means, rows=rows)
 
 
 @with_parameters

@@ -101,7 +101,8 @@ class OptimalityGap:
         return f"<OptimalityGap: {found}, cost {show(self.cost)}>"
 
     def __str__(self) -> str:
-        text = f"The tree costs {show(self.cost)}{self._share(self.cost, ' of all weight')}"
+        whole = f" {self.certificate.of_all()}"
+        text = f"The tree costs {show(self.cost)}{self._share(self.cost, whole)}"
         if self.is_optimal:
             return f"{text}, and no tree within the limits costs less."
         text += (

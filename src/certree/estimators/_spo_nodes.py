@@ -38,6 +38,8 @@ class DecidedNodes:
         The loss, in units of the search.
     weights : array of shape (n_nodes,)
         Weight of the rows.
+    rows : int64 array of shape (n_nodes,), or None
+        Their number, if it is not their weight.
     """
 
     nodes: engine.Nodes
@@ -45,6 +47,7 @@ class DecidedNodes:
     decisions: NDArray[np.float64]
     units: NDArray[np.int64]
     weights: NDArray[Any]
+    rows: NDArray[np.int64] | None = None
 
     @property
     def loss(self) -> int:
@@ -63,6 +66,7 @@ class DecidedNodes:
             self.decisions[origin],
             self.units[origin],
             self.weights[origin],
+            None if self.rows is None else self.rows[origin],
         )
 
 
@@ -84,12 +88,14 @@ class DecisionStatement(TaskStatement):
         leaves, sums = self.reach(nodes)
         given = self.rows.given
         shares = self.rows.weights.astype(np.float64) if given is None else given / given.max()
+        counts, n_rows = self.amounts(nodes, leaves)
         return DecidedNodes(
             nodes,
             mean_costs(nodes, leaves, self.problem.true_costs, shares),
             self.problem.decide(sums),
             self.problem.units(sums),
-            self.node_weights(nodes, leaves),
+            counts[:, 0],
+            None if np.array_equal(counts, n_rows) else n_rows[:, 0],
         )
 
     def tree_of(self, decided: DecidedNodes) -> Tree:
@@ -101,18 +107,14 @@ def decision_tree(
     decided: DecidedNodes, encoder: TableEncoder, oracle: Oracle, unit: Fraction
 ) -> Tree:
     """Return the tree whose leaves hold decisions; a loss of one unit costs `unit`."""
-    losses = decided.units * float(unit)
-    return tree_over(
-        encoder,
-        decided.nodes,
-        payload=ChosenDecisions.called(
-            decided.decisions, decided.nodes.is_leaf, decided.weights, oracle.describe
-        ),
-        notes=[
-            f"weight {weight:.6g}, loss {loss:.5g}"
-            for weight, loss in zip(decided.weights.tolist(), losses.tolist(), strict=True)
-        ],
+    payload = ChosenDecisions.called(
+        decided.decisions, decided.nodes.is_leaf, decided.weights, oracle.describe, decided.rows
     )
+    losses = (decided.units * float(unit)).tolist()
+    notes = [
+        ", ".join([*payload.support(node), f"loss {loss:.5g}"]) for node, loss in enumerate(losses)
+    ]
+    return tree_over(encoder, decided.nodes, payload=payload, notes=notes)
 
 
 def least_units(min_samples_leaf: int, quantum: Fraction) -> int:

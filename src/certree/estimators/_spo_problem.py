@@ -8,6 +8,7 @@ asked for the best decision of every sum of cost vectors that the search looks a
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any, ClassVar
 
@@ -69,9 +70,10 @@ class SPOProblem(LeafProblem):
     def read(self, sums: Sums, leaves: NDArray[np.intp]) -> NDArray[Any]:
         return self.decide(sums)
 
-    def describe(self, sums: Sums) -> list[str]:
+    def describe(self, sums: Sums, amounts: Sequence[str]) -> list[str]:
         losses = [to_float(units * self.unit) for units in self.units(sums).tolist()]
-        return [f"loss {loss:.5g}" for loss in losses]
+        pairs = zip(amounts, losses, strict=True)
+        return [f"{amount}, loss {loss:.5g}" for amount, loss in pairs]
 
     objective_name = "mean regret"
 

@@ -19,8 +19,7 @@ from certree.results._certificate import Exact
 from certree.results._progress import Measure
 from certree.tree import Tree
 
-# Weights of all rows below this, and above its reciprocal, are too close to the ends of float64.
-_SMALLEST_COUNT = Fraction(1, 10**290)
+from ._counted_rows import CountedRows
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -43,7 +42,9 @@ class Statement(ABC):
     n_rows : int
         Number of rows that count, before equal ones are merged.
     total_weight : Fraction
-        Their weight.
+        Their weight, by which errors are counted.
+    counted : CountedRows
+        Their numbers and sample weights, by which trees are described.
     seconds : float
         Time that stating took.
     row_counts : int64 array or None
@@ -56,6 +57,7 @@ class Statement(ABC):
     scale: Scale
     n_rows: int
     total_weight: Fraction
+    counted: CountedRows
     seconds: float
     row_counts: NDArray[np.int64] | None = None
 
@@ -159,13 +161,3 @@ def tree_over(encoder: TableEncoder, nodes: engine.Nodes, **contents: Any) -> Tr
         columns=None if outcomes is None else [int(places[0]) for places in outcomes],
         **contents,
     )
-
-
-def float_counts(
-    counts: NDArray[Any], unit: Fraction, total_weight: Fraction
-) -> NDArray[np.float64]:
-    """Return weights in nodes as floats, as shares of all weight where they leave that range."""
-    if not _SMALLEST_COUNT <= total_weight <= 1 / _SMALLEST_COUNT:
-        unit = unit / total_weight
-    # Rounded once from the exact value, so that equal weights stay equal.
-    return np.array([[float(int(count) * unit) for count in row] for row in counts])

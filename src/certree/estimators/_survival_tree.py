@@ -38,8 +38,9 @@ class SurvivalStatement(TaskStatement):
         label[leaf] = np.arange(len(leaf))
         risks = problem.read(reached.sums, reached.leaves)[leaf]
         curves = tuple(_curve(problem, np.flatnonzero(reached.leaves == node)) for node in leaf)
-        weights = self.node_weights(nodes, reached.leaves)
-        return SurvivalLeaves(label, weights, risks, curves, problem.times, problem.hazards)
+        counts, rows = self.amounts(nodes, reached.leaves)
+        baseline = problem.times, problem.hazards
+        return SurvivalLeaves(label, counts, risks, curves, *baseline, rows=rows)
 
 
 def _curve(problem: SurvivalProblem, rows: NDArray[np.intp]) -> SurvivalCurve:

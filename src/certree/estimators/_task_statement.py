@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import partial
@@ -39,10 +38,10 @@ from certree.tasks._limited import LimitedOnRows
 from certree.tasks._misclassification import OutputErrors
 from certree.tasks._task import LeafProblem, Rows
 from certree.tree import Labels, Numbers, Payload, SeveralLabels, SeveralNumbers, Tree
-from certree.tree._wording import weight
 
+from ._counted_rows import CountedRows, NodeAmounts
 from ._measurements import Measurements
-from ._statement import Statement, float_counts, tree_over
+from ._statement import Statement, tree_over
 
 if TYPE_CHECKING:
     from ._optimal_tree import BaseOptimalTree
@@ -241,17 +240,18 @@ class TaskStatement(Statement):
         if isinstance(self.problem, OutputErrors):
             return self._several_labels(self.problem, nodes, reached.leaves, predictions)
         if predictions.ndim > 1:
-            weights, names = self.node_weights(nodes, reached.leaves), self.problem.output_names
-            return SeveralNumbers.of_outputs(predictions, leaf, weights, names)
+            counts, rows = self.amounts(nodes, reached.leaves)
+            names = self.problem.output_names
+            return SeveralNumbers.of_outputs(predictions, leaf, counts, names, rows)
         classes = self.problem.classes()
         if classes is None and predictions.dtype.kind == "f":
-            return Numbers.of_nodes(predictions, leaf, self.node_weights(nodes, reached.leaves))
+            return Numbers.of_nodes(predictions, leaf, *self.amounts(nodes, reached.leaves))
         if classes is None:
             classes = np.unique(predictions[leaf])
         positions = {value: k for k, value in enumerate(classes.tolist())}
         label = np.full(len(leaf), -1, dtype=np.int32)
         label[leaf] = [positions[value] for value in predictions[leaf].tolist()]
-        return Labels(label, self.node_counts(nodes, reached.leaves, label, len(classes)), classes)
+        return self.labels(nodes, reached.leaves, label, classes)
 
     def _several_labels(
         self,
@@ -260,50 +260,35 @@ class TaskStatement(Statement):
         leaves: NDArray[np.intp],
         predictions: NDArray[np.intp],
     ) -> SeveralLabels:
-        counts = [
-            self._weights_by(nodes, leaves, codes, len(classes))
+        amounts = [
+            self.counted.in_nodes(nodes, leaves, codes, len(classes))
             for codes, classes in zip(problem.output_codes.T, problem.output_classes, strict=True)
         ]
         return SeveralLabels.of_outputs(
             predictions,
             nodes.is_leaf,
-            np.hstack(counts),
+            np.hstack([one.counts for one in amounts]),
             problem.output_classes,
             problem.output_names,
+            np.hstack([one.rows for one in amounts]),
         )
 
-    def node_counts(
+    def labels(
         self,
         nodes: engine.Nodes,
         leaves: NDArray[np.intp],
         label: NDArray[np.int32],
-        n_classes: int,
-    ) -> NDArray[Any]:
-        """Return the weight of the rows in every node by their class, or by what they get."""
+        classes: NDArray[Any],
+    ) -> Labels:
+        """Return labels, with the rows in every node by their class, or by what they get."""
         codes = self.problem.codes()
         codes = label[leaves].astype(np.intp) if codes is None else codes
-        return self._weights_by(nodes, leaves, codes, n_classes)
+        counts, rows = self.counted.in_nodes(nodes, leaves, codes, len(classes))
+        return Labels(label, counts, classes, rows=rows)
 
-    def node_weights(self, nodes: engine.Nodes, leaves: NDArray[np.intp]) -> NDArray[Any]:
-        """Return the weight of the rows in every node."""
-        weights: NDArray[Any] = self._weights_by(nodes, leaves, np.zeros_like(leaves), 1)[:, 0]
-        return weights
-
-    def _weights_by(
-        self, nodes: engine.Nodes, leaves: NDArray[np.intp], codes: NDArray[np.intp], n_codes: int
-    ) -> NDArray[Any]:
-        """Return the weight of the rows in every node, in a column for each of the rows' codes."""
-        rows = self.rows
-        weights = rows.weights if rows.given is None else rows.given
-        if rows.given is not None and rows.total_weight >= 10**290:
-            # As shares of all weight, as for integers.
-            weights = rows.shares / math.fsum(rows.shares)
-        cells = np.zeros((len(nodes), n_codes), dtype=weights.dtype)
-        np.add.at(cells, (leaves, codes), weights)
-        counts = nodes.sums(cells)
-        if rows.given is not None or rows.quantum == 1:
-            return counts
-        return float_counts(counts, rows.quantum, rows.total_weight)
+    def amounts(self, nodes: engine.Nodes, leaves: NDArray[np.intp]) -> NodeAmounts:
+        """Return the weight and the number of the rows in every node."""
+        return self.counted.in_nodes(nodes, leaves)
 
 
 def _asked_sums(nodes: engine.Nodes, reached: Reached) -> NDArray[np.int64]:
@@ -335,18 +320,14 @@ def hides_much(problem: LeafProblem) -> bool:
 
 def _notes(problem: LeafProblem, sums: NDArray[np.int64], payload: Payload) -> list[str] | None:
     """Return a remark on each node: what it counts, if it does not count classes of the rows."""
-    told = problem.describe(sums)
+    amounts = [" of ".join(Payload.support(payload, node)) for node in range(len(payload.label))]
+    told = problem.describe(sums, amounts)
     if told is not None or not problem.counted:
         return told
-    counts, label = payload.counts, payload.label
-    totals = counts.sum(axis=1).tolist()
-    shown_counts = counts[np.arange(len(label)), np.maximum(label, 0)].tolist()
-    return [
-        f"{problem.counted} {weight(part)} of {weight(total)}, {part / (total or 1):.1%}"
-        if of_leaf >= 0
-        else f"{weight(total)} in all"
-        for part, total, of_leaf in zip(shown_counts, totals, label.tolist(), strict=True)
-    ]
+    told = [f"{amount} in all" for amount in amounts]
+    for leaf in np.flatnonzero(payload.label >= 0).tolist():
+        told[leaf] = f"{problem.counted} {', '.join(payload.support(leaf))}"
+    return told
 
 
 # ---- stating ---------------------------------------------------------------------------------
@@ -418,6 +399,7 @@ def state_task(
         scale=scale,
         n_rows=X.n_rows if isinstance(X, Reduced) else len(rows.weights),
         total_weight=rows.total_weight,
+        counted=CountedRows.read(X, sample_weight, n_rows, kept),
         seconds=perf_counter() - start,
         row_counts=model._row_counts,
         rows=rows,

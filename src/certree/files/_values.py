@@ -11,7 +11,7 @@ from __future__ import annotations
 import datetime
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import fields
+from dataclasses import MISSING, fields
 from decimal import Decimal
 from fractions import Fraction
 from types import NoneType, UnionType
@@ -150,9 +150,11 @@ def from_plain(value: Any, where: str) -> Any:
     return FORMS[tag].read(value[tag], where)
 
 
-def read_object(value: Any, keys: set[str], where: str) -> dict[str, Any]:
-    """Return an object of a file that has exactly these keys."""
-    if not isinstance(value, dict) or set(value) != keys:
+def read_object(
+    value: Any, keys: set[str], where: str, optional: frozenset[str] = frozenset()
+) -> dict[str, Any]:
+    """Return an object of a file that has exactly these keys; older files lack optional ones."""
+    if not isinstance(value, dict) or not keys - optional <= set(value) <= keys:
         raise ValueError(
             f"{where} must be an object with the keys {', '.join(sorted(keys))}, got "
             f"{shown(value)}."
@@ -337,6 +339,7 @@ def written_as(
     parts: Callable[[Any], Mapping[str, Any]],
     names: tuple[str, ...],
     make: Callable[..., Any] | None = None,
+    optional: frozenset[str] = frozenset(),
 ) -> None:
     """Let files hold objects of a class by named parts, which its constructor takes.
 
@@ -352,13 +355,15 @@ def written_as(
         Their names.
     make : callable, optional
         What makes an object of parts; by default the class.
+    optional : set of str
+        The parts that older files lack.
     """
 
     def write(value: Any) -> Any:
         return {name: to_plain(part) for name, part in parts(value).items()}
 
     def read_parts(value: Any, where: str) -> Any:
-        given = read_object(value, set(names), where)
+        given = read_object(value, set(names), where, optional)
         read_in = {name: from_plain(part, f"{name} of {where}") for name, part in given.items()}
         try:
             return (cls if make is None else make)(**read_in)
@@ -370,7 +375,10 @@ def written_as(
 
 
 def written_by_fields(cls: C) -> C:
-    """Let files hold a dataclass by its fields; to be used as a decorator."""
+    """Let files hold a dataclass by its fields; to be used as a decorator.
+
+    Fields with a default may be missing in files, since they were added later.
+    """
     names = tuple(one.name for one in fields(cls))
 
     def parts(value: Any) -> dict[str, Any]:
@@ -383,7 +391,8 @@ def written_by_fields(cls: C) -> C:
                 raise ValueError(f"{name} of a {cls.__name__} cannot be {shown(part)}.")
         return cls(**given)
 
-    written_as(cls, cls.__name__, parts, names, make)
+    optional = frozenset(one.name for one in fields(cls) if one.default is not MISSING)
+    written_as(cls, cls.__name__, parts, names, make, optional)
     return cls
 
 

@@ -170,13 +170,8 @@ def _shown(
 ) -> dict[str, Any]:
     """Return all that the page says about one tree."""
     tree = choice.tree
-    total = float(tree.weights[0])
-    # Weights that sum up to the number of rows are taken for rows.
-    is_rows = total == (found.n_rows if train is None else train.table.n_rows)
     data: dict[str, Any] = {
-        "view": view(
-            tree, choice.name, unit="rows" if is_rows else "weight", noun=_noun(tree, kind)
-        ),
+        "view": view(tree, choice.name, noun=_noun(tree, kind)),
         "tests": tree.test.tolist(),
         "name": choice.name,
         "place": choice.place,

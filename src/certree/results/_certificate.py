@@ -279,18 +279,18 @@ class Certificate(Record):
         return proven, f"{found}, at most {self.gap_text()} more than the best"
 
     def gap_text(self) -> str:
-        """Return the gap in words, with its share of all weight where it counts errors."""
+        """Return the gap in words, with its share of the rows where it counts errors."""
         if not self.counts_errors:
             return show(self.gap)
         share = to_float(self.gap / Fraction(self.total_weight))
-        return f"{show(self.gap)} ({share:.2%} of all weight)"
+        return f"{show(self.gap)} ({share:.2%} {self.of_all()})"
 
     def _facts_of_tree(self) -> list[tuple[str, str]]:
         """Return what is known of the tree; without a tree, of the cost of all trees."""
         if not self.has_tree:
             return [] if self.is_infeasible else [("lower bound", show(self.lower_bound))]
         name = "recall" if self.task == "front" else self._name()
-        if self.counts_errors and self._is_weighted():
+        if self.counts_errors and self._is_weighted() and self.task != "balanced_accuracy":
             name = f"weighted {name}"
         penalty = "" if self.complexity == 0 else f" (penalty of {self._penalty()} included)"
         return [
@@ -305,11 +305,13 @@ class Certificate(Record):
         rows = f"{self.n_rows} rows"
         if self.n_row_groups:  # none are known if the search had no room to begin
             rows += f" ({self.n_row_groups} different)"
+        if self.total_weight != self.n_rows:
+            rows += f", total weight {show(self.total_weight)}"
         searched = self._limits() or "any depth and number of splits"
         facts = [
             *self._facts_of_tree(),
             ("searched", f"trees with {searched}, over {self._tests_text()}"),
-            ("data", f"{rows}, total weight {show(self.total_weight)}"),
+            ("data", rows),
         ]
         if self.positives is not None and self.negatives is not None:
             wrong = f"{show(self.fp or 0)} false positives, {show(self.fn or 0)} false negatives"
@@ -348,6 +350,10 @@ class Certificate(Record):
             of = "" if self.min_samples_leaf <= self.n_rows else " of a split"
             limits.append(f"at least {self.min_samples_leaf} rows in every leaf{of}")
         return limits
+
+    def of_all(self) -> str:
+        """Return what shares of errors are told of: of the rows, unless these have weights."""
+        return "of all weight" if self._is_weighted() else "of the rows"
 
     def _is_weighted(self) -> bool:
         return self.total_weight != self.n_rows or self.class_weights is not None

@@ -226,8 +226,10 @@ class FairnessReport:
     ----------
     groups : tuple
         The groups among these rows.
+    rows : tuple of int
+        Their numbers of rows.
     weights : tuple of float
-        Their weights.
+        Their weights; numbers of rows, if rows have no weights.
     rates : dict
         For each rate a dict from groups to its value; NaN for a group that has no row to count.
     differences : dict
@@ -245,30 +247,36 @@ class FairnessReport:
     >>> X, y, a = [[0, 0], [0, 1], [1, 0], [1, 1]], [0, 1, 1, 1], ["f", "f", "m", "m"]
     >>> model = FairTreeClassifier(max_depth=2, tolerance=0).fit(X, y, sensitive_features=a)
     >>> print(model.fairness_report(X, y, sensitive_features=a))
-    group  weight  selection rate  true positive rate  false positive rate  error rate
-    'f'         2          1.0000              1.0000               1.0000      0.5000
-    'm'         2          1.0000              1.0000                  nan      0.0000
-    apart                  0.0000              0.0000               0.0000      0.5000
+    group  rows  selection rate  true positive rate  false positive rate  error rate
+    'f'       2          1.0000              1.0000               1.0000      0.5000
+    'm'       2          1.0000              1.0000                  nan      0.0000
+    apart                0.0000              0.0000               0.0000      0.5000
     """
 
     groups: tuple[Any, ...]
+    rows: tuple[int, ...]
     weights: tuple[float, ...]
     rates: dict[str, dict[Any, float]]
     differences: dict[str, float]
     disparity: float
 
     def __str__(self) -> str:
-        lines = [["group", "weight", *map(_title, self.rates)]]
-        for group, weight in zip(self.groups, self.weights, strict=True):
+        sizes = {"rows": list(map(str, self.rows))}
+        if self.weights != self.rows:
+            sizes["weight"] = [f"{weight:g}" for weight in self.weights]
+        lines = [["group", *sizes, *map(_title, self.rates)]]
+        for place, group in enumerate(self.groups):
             numbers = [f"{of_groups[group]:.4f}" for of_groups in self.rates.values()]
-            lines.append([repr(group), f"{weight:g}", *numbers])
-        lines.append(["apart", "", *(f"{apart:.4f}" for apart in self.differences.values())])
+            lines.append([repr(group), *(size[place] for size in sizes.values()), *numbers])
+        apart = [f"{difference:.4f}" for difference in self.differences.values()]
+        lines.append(["apart", *("" for _ in sizes), *apart])
         return _laid_out(lines)
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values; groups become texts."""
         return {
             "groups": [str(group) for group in self.groups],
+            "rows": list(self.rows),
             "weights": list(self.weights),
             "rates": {name: list(of_groups.values()) for name, of_groups in self.rates.items()},
             "differences": dict(self.differences),

@@ -55,11 +55,14 @@ class Measure:
         The value that a cost stands for.
     whole : int or Fraction or None
         What a gap is told as a share of; None: it is told as it is.
+    of_all : str
+        What to call that share: of the rows, or of their weight.
     """
 
     name: str
     value: Callable[[Exact], Exact | float]
     whole: Exact | None = None
+    of_all: str = "of the rows"
 
     def text(self, cost: Exact | None, bound: Exact) -> str:
         """Return the value of the best tree so far, the bound on all values, and the gap."""
@@ -74,7 +77,7 @@ class Measure:
         apart = max(value, best) - min(value, best)
         gap = _short(apart)
         if self.whole:
-            gap += f", {float(apart / Fraction(self.whole)):.2%} of all weight"
+            gap += f", {float(apart / Fraction(self.whole)):.2%} {self.of_all}"
         return f"{self.name} {_short(value)}, {limit} {_short(best)} (gap {gap})"
 
 

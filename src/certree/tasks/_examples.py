@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 from functools import partial
 from typing import Any
@@ -253,13 +253,13 @@ class DevianceProblem(RateProblem):
             means[leaf] = math.fsum(weights[at] * self.target[at]) / math.fsum(weights[at])
         return means
 
-    def describe(self, sums: Sums) -> list[str]:
+    def describe(self, sums: Sums, amounts: Sequence[str]) -> list[str]:
         own = self.sums(sums)
         weights = own[:, 0 if self.task.name == "gamma_deviance" else 1].tolist()
         costs, _ = call_cost(self.task.cost, own)
         return [
-            f"mean of {weight:.6g}, mean deviance {cost / max(weight, 1e-300):.4g}"
-            for weight, cost in zip(weights, costs.tolist(), strict=True)
+            f"mean of {amount}, mean deviance {cost / max(weight, 1e-300):.4g}"
+            for amount, weight, cost in zip(amounts, weights, costs.tolist(), strict=True)
         ]
 
     def objective(self, cost: Fraction) -> float:

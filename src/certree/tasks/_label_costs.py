@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
@@ -136,7 +137,7 @@ class LabelProblem(LeafProblem):
         chosen: NDArray[Any] = self.labels[sums.argmin(axis=1)]
         return chosen
 
-    def describe(self, sums: Sums) -> list[str] | None:
+    def describe(self, sums: Sums, amounts: Sequence[str]) -> list[str] | None:
         return None
 
     objective_name = "mean cost"

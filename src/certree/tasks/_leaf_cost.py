@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 from typing import Any, ClassVar
 
@@ -243,7 +243,7 @@ class FunctionProblem(LeafProblem):
                 )
         return predictions
 
-    def describe(self, sums: Sums) -> list[str]:
+    def describe(self, sums: Sums, amounts: Sequence[str]) -> list[str]:
         costs, _ = call_cost(self.task.cost, self.sums(sums))
         return [f"cost {float(cost):.5g}" for cost in costs]
 

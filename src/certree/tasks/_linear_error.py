@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar
@@ -305,14 +306,11 @@ class LinearProblem(LeafProblem):
                 best, most = column, saved
         return best
 
-    def describe(self, sums: Sums) -> list[str]:
-        unit, quantum = float(self.unit), float(self._design.weight)
-        costs = self.units(sums).tolist()
-        texts = []
-        for cost, weight in zip(costs, sums[:, 0].tolist(), strict=True):
-            size = weight * quantum
-            texts.append(f"weight {size:.6g}, error {math.sqrt(cost * unit / (size or 1)):.4g}")
-        return texts
+    def describe(self, sums: Sums, amounts: Sequence[str]) -> list[str]:
+        sizes = sums[:, 0] * float(self._design.weight)
+        errors = np.sqrt(self.units(sums) * float(self.unit) / np.where(sizes > 0, sizes, 1.0))
+        pairs = zip(amounts, errors.tolist(), strict=True)
+        return [f"{amount}, error {error:.4g}" for amount, error in pairs]
 
     objective_name = "R2"
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -114,14 +114,13 @@ class QuantileProblem(LeafProblem):
         low, high = float(target[first]), float(target[first + 1])
         return float((read_fraction(low, "y") + read_fraction(high, "y")) / 2)
 
-    def describe(self, sums: Sums) -> list[str]:
+    def describe(self, sums: Sums, amounts: Sequence[str]) -> list[str]:
         name = "median" if self.above == self.below else "quantile"
         what = "absolute error" if self.share == 1 else "pinball loss"
         part = self.rows.total_weight / int(self.statistics[:, 0].sum())
         return [
-            f"{name} of {to_float(weight * part):g}, mean {what} "
-            f"{to_float(loss * self.unit / (weight * part)):.4g}"
-            for weight, loss, _ in sums.tolist()
+            f"{name} of {amount}, mean {what} {to_float(loss * self.unit / (weight * part)):.4g}"
+            for amount, (weight, loss, _) in zip(amounts, sums.tolist(), strict=True)
         ]
 
     def objective(self, cost: Fraction) -> float:

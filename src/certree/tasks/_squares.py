@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 from certree.encoding._named import NamedArray, read_outputs
 from certree.numbers._fixed_point import check_numbers, round_up
 from certree.numbers._fixed_squares import SquareSums, squares
-from certree.numbers._fractions import to_float
 
 from ._output_weights import balanced_weights, is_balanced, read_output_weights, refuse_for_one
 from ._task import Laws, LeafCosts, LeafProblem, Rows, Sums, Task
@@ -115,16 +114,15 @@ class SquareProblem(LeafProblem):
                 means[leaf] = [math.fsum(weights[at] * y[at]) / total for y in self.target.T]
         return means if self.has_outputs else means[:, 0]
 
-    def describe(self, sums: Sums) -> list[str] | None:
-        texts, weight_quantum = [], to_float(self.weight)
+    def describe(self, sums: Sums, amounts: Sequence[str]) -> list[str] | None:
         if self.has_outputs:
             # One deviation would mix the units of the outputs.
-            return [f"means of {w * weight_quantum:g}" for w in sums[:, 0].tolist()]
-        quantum = float(self.quanta[0])
-        for w, s, q in sums.tolist():
+            return [f"means of {amount}" for amount in amounts]
+        texts, quantum = [], float(self.quanta[0])
+        for amount, (w, s, q) in zip(amounts, sums.tolist(), strict=True):
             # The numerator is exact, so that no digits cancel.
             deviation = math.sqrt((q * w - s * s) / max(w * w, 1)) * quantum
-            texts.append(f"mean of {w * weight_quantum:g}, deviation {deviation:.4g}")
+            texts.append(f"mean of {amount}, deviation {deviation:.4g}")
         return texts
 
     objective_name = "R2"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any, ClassVar
 
@@ -37,6 +38,7 @@ class SurvivalProblem(RateProblem):
 
     def __init__(self, target: NDArray[Any], rows: Rows) -> None:
         self.target = rows.select(target)
+        self.is_weighted = rows.sample_weight is not None
         counted: NDArray[Any] = rows.weights
         self.weights = counted if rows.quantum == 1 else rows.floats
         if rows.given is not None:
@@ -63,10 +65,16 @@ class SurvivalProblem(RateProblem):
             risks[leaf] = (events or self.unseen) / math.fsum(weights[rows] * self.hazard[rows])
         return risks
 
-    def describe(self, sums: Sums) -> list[str]:
+    def describe(self, sums: Sums, amounts: Sequence[str]) -> list[str]:
+        told = [(events, f"{expected:.4g}") for events, expected, _ in self.sums(sums).tolist()]
+        if self.is_weighted:
+            return [
+                f"{amount}, events of weight {events:.6g}, {expected} expected"
+                for amount, (events, expected) in zip(amounts, told, strict=True)
+            ]
         return [
-            f"{events:.6g} {'event' if events == 1 else 'events'}, {expected:.4g} expected"
-            for events, expected, _ in self.sums(sums).tolist()
+            f"{events:.6g} {'event' if events == 1 else 'events'}, {expected} expected"
+            for events, expected in told
         ]
 
     objective_name = "explained deviance"

@@ -248,8 +248,11 @@ class LeafProblem(ABC):
     """What the weights in nodes are, if not those of the rows' own classes: ``best for``."""
 
     @abstractmethod
-    def describe(self, sums: Sums) -> list[str] | None:
-        """Return a remark on each node for the exports; None: shares of classes say it all."""
+    def describe(self, sums: Sums, amounts: Sequence[str]) -> list[str] | None:
+        """Return a remark on each node for the exports; None: shares of classes say it all.
+
+        `amounts` say how many rows each has, and what they weigh if weights were given.
+        """
 
     objective_name: str = "cost"
     """What `objective` returns."""

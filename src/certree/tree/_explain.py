@@ -144,11 +144,13 @@ class Explainer:
             for f in range(table.n_columns)
         }
         payload = tree.payload
-        counts = None
+        counts = weights = None
         # With notes, other things are counted than the rows of a class.
         if isinstance(payload, Labels) and tree.notes is None:
-            amounts = zip(payload.values, payload.counts[leaf], strict=True)
-            counts = {plain(label): plain(amount) for label, amount in amounts}
+            rows = payload.counts if payload.known_rows is None else payload.known_rows
+            counts = dict(zip(map(plain, payload.values), rows[leaf].tolist(), strict=True))
+            if payload.is_weighted:
+                weights = dict(zip(counts, payload.counts[leaf].tolist(), strict=True))
         prediction, name = payload.value(leaf), content_name(tree, int(payload.label[leaf]))
         if payload.needs:
             # The leaf holds a formula of the row.
@@ -160,8 +162,10 @@ class Explainer:
             name=name,
             leaf=leaf,
             support=self._support(leaf),
+            rows=None if payload.node_rows is None else int(payload.node_rows[leaf]),
             weight=plain(tree.weights[leaf]),
             counts=counts,
+            weights=weights,
             steps=tuple(
                 self._step(test, outcome, values[test.feature], said[test.feature])
                 for test, outcome in steps(tree, leaf)

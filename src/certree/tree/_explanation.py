@@ -122,10 +122,15 @@ class Explanation:
         Number of the leaf in ``tree_``.
     support : str
         What the training rows of the leaf say, in words.
+    rows : int or None
+        Number of the training rows in the leaf; None if the tree knows only weights.
     weight : float
-        Weight of the training rows in the leaf.
+        Their weight: the sum of sample weights, or their number if there were none.
     counts : dict or None
-        The same for each class, if the leaves hold classes.
+        Number of the training rows of each class, if the leaves hold classes; their weight, if the
+        tree knows only weights.
+    weights : dict or None
+        Weight of the training rows of each class, if rows had weights.
     steps : tuple of PathStep
         The tests on the way from the root to the leaf.
     changes : tuple of Change
@@ -143,8 +148,10 @@ class Explanation:
     name: str
     leaf: int
     support: str
+    rows: int | None
     weight: float
     counts: dict[Any, Any] | None
+    weights: dict[Any, Any] | None
     steps: tuple[PathStep, ...]
     changes: tuple[Change, ...] = field(default=())
 
@@ -164,7 +171,7 @@ class Explanation:
         lines = [f"Prediction: {shorten(self.name, _WIDTH)} ({self.support})"]
         others = self._others_in_words()
         if others:
-            lines.append(f"Training rows in this leaf: {others}")
+            lines.append(others)
         if self.steps:
             lines.append("Because:")
             lines += _aligned([(s.condition, _is(s.column, s.value, s.note)) for s in self.steps])
@@ -181,10 +188,20 @@ class Explanation:
         if self.counts is None:
             return ""
         largest = sorted(self.counts.items(), key=lambda item: -item[1])
-        shown = [f"{one_line(str(name))} {weight(count)}" for name, count in largest[:5] if count]
+        shown = [self._class_in_words(name) for name, count in largest[:5] if count]
+        if not shown:
+            return ""
         if len(largest) > 5 and any(count for _, count in largest[5:]):
             shown.append("...")
-        return ", ".join(shown)
+        title = "Training weight" if self.rows is None else "Training rows"
+        return f"{title} in this leaf: {', '.join(shown)}"
+
+    def _class_in_words(self, name: Any) -> str:
+        assert self.counts is not None
+        said = f"{one_line(str(name))} {weight(self.counts[name])}"
+        if self.rows is None or self.weights is None:
+            return said
+        return f"{said} (weight {weight(self.weights[name])})"
 
     def _rest(self) -> list[str]:
         if self.steps and not self.changes:
@@ -196,13 +213,18 @@ class Explanation:
         """Return plain values that JSON can hold."""
         counts = None
         if self.counts is not None:
-            counts = [{"class": plain(c), "weight": n} for c, n in self.counts.items()]
+            weights = self.counts if self.weights is None else self.weights
+            counts = [
+                {"class": plain(c), "rows": None if self.rows is None else n, "weight": weights[c]}
+                for c, n in self.counts.items()
+            ]
         return {
             "row": dict(self.row),
             "prediction": plain(self.prediction),
             "name": self.name,
             "leaf": self.leaf,
             "support": self.support,
+            "rows": self.rows,
             "weight": self.weight,
             "counts": counts,
             "steps": [vars(step) for step in self.steps],
@@ -229,7 +251,7 @@ class Explanation:
             f"<p>Prediction: {name} ({escape(self.support)})</p>",
         ]
         if others:
-            parts.append(f"<p>Training rows in this leaf: {escape(others)}</p>")
+            parts.append(f"<p>{escape(others)}</p>")
         if self.steps:
             lines = [(step.condition, _said(step.value), step.note) for step in self.steps]
             parts.append(_table("Because", ("Test", "Value of the row"), lines))

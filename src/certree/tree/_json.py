@@ -10,10 +10,14 @@ Format 1, of trees whose leaves hold labels::
                {"label": 0, "counts": [4, 1]}, {"label": 1, "counts": [0, 2]}]}
 
 Nodes are a flat list, so a tree may have any depth. ``label`` and ``test`` are positions in
-``classes`` and ``tests``. A tree with notes has a ``note`` in every node.
+``classes`` and ``tests``. A tree with notes has a ``note`` in every node. ``counts`` are sums of
+sample weights. If some weights differ from one, every node has its numbers of rows, too::
 
-Format 2, of trees whose leaves hold anything else, has ``leaves`` in place of ``classes``, and a
-``weight`` in place of ``counts``; ``label`` is a position in the lists of ``leaves``::
+     "nodes": [{"test": 0, "children": [1, 2], "counts": [4.5, 3.0], "rows": [4, 3]}, ...]
+
+Format 2, of trees whose leaves hold anything else, has ``leaves`` in place of ``classes``, a
+``weight`` in place of ``counts``, and one number in ``rows``; ``label`` is a position in the lists
+of ``leaves``::
 
      "leaves": {"kind": "numbers", "values": [1.5, 2.25]},
      "nodes": [{"test": 0, "children": [1, 2], "weight": 7},
@@ -27,6 +31,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
@@ -75,7 +80,7 @@ def to_dict(tree: Tree) -> dict[str, Any]:
 
 
 def _nodes(tree: Tree, has_counts: bool) -> list[dict[str, Any]]:
-    counts = tree.counts.tolist()
+    counts, rows = tree.counts.tolist(), tree.payload.rows
     nodes: list[dict[str, Any]] = []
     for node in range(tree.n_nodes):
         if tree.test[node] < 0:
@@ -83,6 +88,8 @@ def _nodes(tree: Tree, has_counts: bool) -> list[dict[str, Any]]:
         else:
             entry = {"test": int(tree.test[node]), "children": list(tree.children(node))}
         entry |= {"counts": counts[node]} if has_counts else {"weight": counts[node][0]}
+        if rows is not None:
+            entry["rows"] = rows[node].tolist() if has_counts else int(rows[node, 0])
         if tree.notes is not None:
             entry["note"] = tree.notes[node]
         nodes.append(entry)
@@ -128,6 +135,8 @@ def _build(cls: type[TreeType], data: Mapping[str, Any], form: int) -> TreeType:
         names = read(tuple[str, ...], names, "feature_names")
     tests = [_test(values, names) for values in listed]
     amount = "counts" if form == LABELS or _has_counts(data["leaves"]) else "weight"
+    if any("rows" in node for node in nodes) and not all("rows" in node for node in nodes):
+        raise ValueError("Either all nodes have the key 'rows', or none has it.")
     first_children = [_first_child(k, node, tests, amount) for k, node in enumerate(nodes)]
     has_notes = any("note" in node for node in nodes)
     return cls(
@@ -146,16 +155,21 @@ def _build(cls: type[TreeType], data: Mapping[str, Any], form: int) -> TreeType:
 def _payload(data: Mapping[str, Any], nodes: Sequence[Mapping[str, Any]], form: int) -> Payload:
     """Return what the leaves hold."""
     label = np.array([node.get("label", -1) for node in nodes], dtype=np.int32)
+    rows = [node["rows"] for node in nodes] if any("rows" in node for node in nodes) else None
     if form == LABELS:
         classes = read_classes(data["classes"])
-        return Labels(label, _counts([node["counts"] for node in nodes], len(classes)), classes)
+        counts = _counts([node["counts"] for node in nodes], len(classes))
+        return Labels(label, counts, classes, rows=_rows(rows, len(classes)))
     leaves = data["leaves"]
     if not _has_counts(leaves):
-        return payload_from_dict(leaves, label, _counts([[node["weight"]] for node in nodes], 1))
-    amounts = [node["counts"] for node in nodes]
-    # As many as the first node has; the payload compares that with its classes.
-    n_columns = max(len(line) if isinstance(line, list) else 1 for line in [*amounts[:1], [0]])
-    return payload_from_dict(leaves, label, _counts(amounts, n_columns))
+        rows, n_columns = None if rows is None else [[number] for number in rows], 1
+        amounts = [[node["weight"]] for node in nodes]
+    else:
+        amounts = [node["counts"] for node in nodes]
+        # As many as the first node has; the payload compares that with its classes.
+        n_columns = max(len(line) if isinstance(line, list) else 1 for line in [*amounts[:1], [0]])
+    payload = payload_from_dict(leaves, label, _counts(amounts, n_columns))
+    return payload if rows is None else replace(payload, rows=_rows(rows, n_columns))
 
 
 def _has_counts(leaves: Any) -> bool:
@@ -205,7 +219,7 @@ def read_test(given: Mapping[str, Any]) -> Test:
 
 def _first_child(number: int, node: Mapping[str, Any], tests: Sequence[Test], amount: str) -> int:
     """Return the first of the children that a node names, -1 for a leaf."""
-    keys = set(node) - {amount, "note"}
+    keys = set(node) - {amount, "rows", "note"}
     if amount not in node or keys not in ({"label"}, {"test", "children"}):
         raise ValueError(
             f"Node {number} must have the keys '{amount}' and 'label', or '{amount}', 'test' and "
@@ -226,19 +240,24 @@ def _first_child(number: int, node: Mapping[str, Any], tests: Sequence[Test], am
     return first
 
 
-def _counts(counts: Sequence[Any], n_classes: int) -> NDArray[Any]:
+def _rows(rows: Sequence[Any] | None, n_classes: int) -> NDArray[Any] | None:
+    """Return the numbers of rows of all nodes."""
+    return None if rows is None else _counts(rows, n_classes, "rows")
+
+
+def _counts(counts: Sequence[Any], n_classes: int, what: str = "counts") -> NDArray[Any]:
     """Return the weights of all nodes, whole numbers if all of them are."""
     for number, of_node in enumerate(counts):
         if not isinstance(of_node, list) or len(of_node) != n_classes:
             raise ValueError(
-                f"counts of node {number} must be a list of {n_classes} numbers, one for each "
+                f"{what} of node {number} must be a list of {n_classes} numbers, one for each "
                 f"class, got {shown(of_node)}."
             )
-        total = math.fsum(read_number(count, f"counts of node {number}") for count in of_node)
+        total = math.fsum(read_number(count, f"{what} of node {number}") for count in of_node)
         if min(of_node) < 0 or not total <= _MOST_WEIGHT:
-            raise ValueError(f"counts of node {number} must be at least 0 and have a finite sum.")
+            raise ValueError(f"{what} of node {number} must be at least 0 and have a finite sum.")
     whole = all(type(count) is int for of_node in counts for count in of_node)
     if whole and any(sum(of_node) > np.iinfo(np.int64).max for of_node in counts):
-        raise ValueError("counts that are whole numbers must have sums below 2**63.")
+        raise ValueError(f"{what} that are whole numbers must have sums below 2**63.")
     shape = (len(counts), n_classes)
     return np.array(counts, dtype=np.int64 if whole else np.float64).reshape(shape)

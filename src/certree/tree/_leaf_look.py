@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -164,24 +164,47 @@ def node_lines(tree: Tree, node: int, decimals: int | None, show_counts: bool = 
     return [*lines, support(tree, node, decimals)] if show_counts else lines
 
 
-def bars(tree: Tree) -> list[list[tuple[int, float]]]:
-    """Return the bar of each node: what leaves may hold, and its share of the training weight.
+class Part(NamedTuple):
+    """A part of the bar of a node.
 
-    The weight is that of the rows of a class, or of those that get a prediction; of predictions
-    only if they can be told apart.
+    Attributes
+    ----------
+    content : int
+        What leaves may hold.
+    share : float
+        Its share of the training weight: of the rows of a class, or of those that get a prediction.
+    rows : int or None
+        The number of these rows; None if the tree knows only weights.
     """
-    if isinstance(tree.payload, Labels) and not colours(tree).is_scale:
-        shares = tree.probabilities
-    elif tree.payload.n_contents > _MOST_PARTS:
+
+    content: int
+    share: float
+    rows: int | None
+
+
+def bars(tree: Tree) -> list[list[Part]]:
+    """Return the bar of each node; of predictions only if they can be told apart."""
+    payload = tree.payload
+    if isinstance(payload, Labels) and not colours(tree).is_scale:
+        shares, rows = tree.probabilities, payload.known_rows
+    elif payload.n_contents > _MOST_PARTS:
         return [[] for _ in range(tree.n_nodes)]
     else:
-        cells = np.zeros((tree.n_nodes, tree.payload.n_contents))
-        leaf = np.flatnonzero(tree.test < 0)
-        cells[leaf, tree.label[leaf]] = tree.weights[leaf]
-        cells = add_up(tree, cells)
+        cells = _by_content(tree, payload.weights)
         totals = cells.sum(axis=1, keepdims=True)
-        shares = cells / np.where(totals > 0, totals, 1.0)
-    return [
-        [(content, share) for content, share in enumerate(line) if share > 0]
-        for line in shares.tolist()
-    ]
+        shares = cells / np.where(totals > 0, totals, 1)
+        rows = None if payload.node_rows is None else _by_content(tree, payload.node_rows)
+    found: list[list[Part]] = []
+    for node, line in enumerate(shares.tolist()):
+        numbers = [None] * len(line) if rows is None else rows[node].tolist()
+        parts = zip(range(len(line)), line, numbers, strict=True)
+        found.append([Part(*part) for part in parts if part[1] > 0])
+    return found
+
+
+def _by_content(tree: Tree, amounts: NDArray[Any]) -> NDArray[Any]:
+    """Return the amounts of all nodes by what leaves hold, given those of leaves."""
+    cells = np.zeros((tree.n_nodes, tree.payload.n_contents), dtype=amounts.dtype)
+    leaf = np.flatnonzero(tree.test < 0)
+    cells[leaf, tree.label[leaf]] = amounts[leaf]
+    return add_up(tree, cells)

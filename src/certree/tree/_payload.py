@@ -1,8 +1,8 @@
 """What the leaves of a tree hold: the protocol that tree, exports and files speak.
 
 A tree has one payload for all its nodes. The payload has a list of distinct contents, and says for
-every leaf which of them it holds and for every node how much training weight it has. So leaves hold
-the same if and only if they have the same number.
+every leaf which of them it holds, and for every node how many training rows it has and what they
+weigh. So leaves hold the same if and only if they have the same number.
 
 Labels, numbers, vectors and decisions are kinds of payload (:mod:`certree.tree._payload_labels`,
 :mod:`certree.tree._payload_values`). Another kind, such as a fitted model or a curve per leaf, is a
@@ -14,8 +14,8 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields, replace
-from functools import cached_property
+from dataclasses import dataclass, field, fields, replace
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, ClassVar, NoReturn
 
 import numpy as np
@@ -23,8 +23,8 @@ from numpy.typing import NDArray
 
 from ._plain import read, shown
 from ._sketch import Sketch
-from ._structure import frozen, frozen_counts
-from ._wording import weight
+from ._structure import are_whole, frozen, frozen_counts
+from ._wording import n_rows, weight
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -39,11 +39,15 @@ class Payload(ABC):
     label : array-like of int, shape (n_nodes,)
         The number of what each leaf holds; -1 in other nodes.
     counts : array-like, shape (n_nodes,) or (n_nodes, n_columns)
-        Weight of the training rows in each node; labels have a column for each class.
+        Sum of the sample weights of the training rows in each node; labels have a column for each
+        class. Weights of classes, and others that only say what errors cost, do not enter.
+    rows : array-like of int, of the shape of `counts`, optional
+        Number of these rows. None if all weights are one, since `counts` are then the rows.
     """
 
     label: NDArray[np.int32]
     counts: NDArray[Any]
+    rows: NDArray[np.int64] | None = field(default=None, kw_only=True)
 
     kind: ClassVar[str]
     """The name in files."""
@@ -71,8 +75,16 @@ class Payload(ABC):
 
     def __post_init__(self) -> None:
         self._put("label", frozen(self.label, np.int32))
-        counts = frozen_counts(self.counts)
-        self._put("counts", counts[:, np.newaxis] if counts.ndim == 1 else counts)
+        self._put("counts", _lines(frozen_counts(self.counts)))
+        if self.rows is not None:
+            rows = _lines(frozen_counts(self.rows, "rows"))
+            if rows.dtype != np.int64 or rows.shape != self.counts.shape:
+                raise ValueError(
+                    f"rows must be whole numbers of the shape of counts, {self.counts.shape}, got "
+                    f"{rows.dtype} of shape {rows.shape}."
+                )
+            # Equal trees are made of equal parts: weights of one are no weights.
+            self._put("rows", None if np.array_equal(rows, self.counts) else rows)
 
     def _put(self, name: str, value: Any) -> None:
         object.__setattr__(self, name, value)
@@ -129,7 +141,10 @@ class Payload(ABC):
 
     def support(self, node: int, decimals: int | None = None) -> tuple[str, ...]:
         """Return what exports say of the training rows of a leaf, in one or two parts."""
-        return (f"weight {weight(self.weights[node], decimals)}",)
+        told = [] if self.node_rows is None else [n_rows(int(self.node_rows[node]))]
+        if self.is_weighted:
+            told.append(f"weight {weight(self.weights[node], decimals)}")
+        return tuple(told)
 
     def lines(self, content: int) -> list[str]:
         """Return content number `content` as lines of text, for the boxes of pictures."""
@@ -166,7 +181,28 @@ class Payload(ABC):
     @cached_property
     def weights(self) -> NDArray[Any]:
         """Weight of the training rows in each node."""
-        return frozen(self.counts.sum(axis=1), None)
+        return frozen(self._totals(self.counts), None)
+
+    @cached_property
+    def known_rows(self) -> NDArray[np.int64] | None:
+        """Number of training rows in each node, by class as `counts`; None if only weights are."""
+        if self.rows is not None:
+            return self.rows
+        return frozen(self.counts, np.int64) if are_whole(self.counts) else None
+
+    @cached_property
+    def node_rows(self) -> NDArray[np.int64] | None:
+        """Number of training rows in each node; None if only weights are known."""
+        return None if self.known_rows is None else frozen(self._totals(self.known_rows), np.int64)
+
+    @property
+    def is_weighted(self) -> bool:
+        """Whether some rows have other weights than one."""
+        return self.rows is not None or self.known_rows is None
+
+    def _totals(self, amounts: NDArray[Any]) -> NDArray[Any]:
+        """Return the amount of each node, given those of its classes."""
+        return np.asarray(amounts.sum(axis=1))
 
     def describe(self, node: int) -> str:
         """Return what a leaf holds as one line of text."""
@@ -179,11 +215,15 @@ class Payload(ABC):
     def gathered(self, groups: Sequence[Sequence[int]]) -> Self:
         """Return the payload of a tree whose nodes are groups of nodes of this one.
 
-        A node holds what the first of its group held, and has the weight of all.
+        A node holds what the first of its group held, and has the rows and the weight of all.
         """
-        label = [int(self.label[group[0]]) for group in groups]
-        counts = [self.counts[list(group)].sum(axis=0) for group in groups]
-        return replace(self, label=np.array(label), counts=np.array(counts))
+        label = np.array([int(self.label[group[0]]) for group in groups])
+
+        def added(amounts: NDArray[Any]) -> NDArray[Any]:
+            return np.array([amounts[list(group)].sum(axis=0) for group in groups])
+
+        rows = None if self.rows is None else added(self.rows)
+        return replace(self, label=label, counts=added(self.counts), rows=rows)
 
     def check(self, is_leaf: NDArray[np.bool_]) -> None:
         """Raise ValueError unless this is the payload of a tree with these leaves."""
@@ -216,7 +256,8 @@ class Payload(ABC):
 
     def __reduce__(self) -> Any:
         # By the constructor, so that arrays are read-only again.
-        return type(self), self._parts()
+        names = [one.name for one in fields(self)]
+        return partial(type(self), **dict(zip(names, self._parts(), strict=True))), ()
 
     def _parts(self) -> tuple[Any, ...]:
         return tuple(getattr(self, field.name) for field in fields(self))
@@ -230,6 +271,10 @@ def payload_from_dict(data: Any, label: Any, counts: Any) -> Payload:
             f"Unknown kind of leaves {shown(kind)}; known are {', '.join(sorted(Payload.kinds))}."
         )
     return Payload.kinds[kind].from_dict(data, label, counts)
+
+
+def _lines(amounts: NDArray[Any]) -> NDArray[Any]:
+    return amounts[:, np.newaxis] if amounts.ndim == 1 else amounts
 
 
 def contents(data: Mapping[str, Any], keys: set[str]) -> dict[str, list[Any]]:

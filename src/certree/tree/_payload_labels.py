@@ -47,12 +47,19 @@ class Labels(Values):
         return str(plain(self.values[content]))
 
     def support(self, node: int, decimals: int | None = None) -> tuple[str, ...]:
-        counts, label = self.counts[node], int(self.label[node])
-        share = f"{weight(counts[label], decimals)} of {weight(counts.sum(), decimals)}"
-        return share, percent(self.shares([node])[0, label])
+        label, rows = int(self.label[node]), self.known_rows
+        share = percent(self.shares([node])[0, label])
+        told = [] if rows is None else [f"{rows[node, label]} of {rows[node].sum()}"]
+        if not self.is_weighted:
+            return *told, share
+        told = [f"{rows} rows" for rows in told]
+        return *told, f"{share} of weight {weight(self.weights[node], decimals)}"
 
     def shares(self, nodes: Any) -> NDArray[np.float64]:
-        """Return the share of each class in some nodes; one without rows is sure of its label."""
+        """Return the share of each class in the weight of the training rows of some nodes.
+
+        A node without rows is sure of its label.
+        """
         counts = self.counts[nodes]
         totals = counts.sum(axis=1, keepdims=True)
         shares = counts / np.where(totals > 0, totals, 1)
@@ -85,11 +92,14 @@ def one_payload(
     label: ArrayLike | None,
     counts: ArrayLike | None,
     classes: ArrayLike | None,
+    rows: ArrayLike | None = None,
 ) -> Payload:
     """Return what leaves hold: a payload, or labels by their parts."""
+    parts = (label, counts, classes)
     if payload is None and label is not None and counts is not None and classes is not None:
-        return Labels(np.asarray(label), np.asarray(counts), np.asarray(classes))
-    if payload is None or not (label is None and counts is None and classes is None):
+        given = None if rows is None else np.asarray(rows)
+        return Labels(np.asarray(label), np.asarray(counts), np.asarray(classes), rows=given)
+    if payload is None or any(part is not None for part in (*parts, rows)):
         raise TypeError("A tree needs either label, counts and classes, or a payload.")
     return payload
 

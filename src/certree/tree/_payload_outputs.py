@@ -70,10 +70,12 @@ class SeveralNumbers(Vectors):
         is_leaf: NDArray[np.bool_],
         counts: ArrayLike,
         names: Sequence[str] | None,
+        rows: NDArray[np.int64] | None = None,
     ) -> Self:
         """Return the payload, given the numbers of every node; those of other nodes are dropped."""
         label, found = distinct(values, is_leaf)
-        return cls(label, np.asarray(counts), found, None if names is None else tuple(names))
+        given = None if names is None else tuple(names)
+        return cls(label, np.asarray(counts), found, given, rows=rows)
 
     def lines(self, content: int) -> list[str]:
         return _named([f"{number:.4g}" for number in self.values[content]], self.output_names)
@@ -84,8 +86,8 @@ class SeveralNumbers(Vectors):
 
     def outputs(self) -> list[tuple[str, Payload]]:
         parts = [
-            Numbers.of_nodes(self.values[:, k][self.label], self.label >= 0, self.counts[:, 0])
-            for k in range(self.values.shape[1])
+            Numbers.of_nodes(column[self.label], self.label >= 0, self.counts, self.rows)
+            for column in self.values.T
         ]
         return list(zip(_titles(self.output_names, len(parts)), parts, strict=True))
 
@@ -181,21 +183,21 @@ class SeveralLabels(Values):
         counts: ArrayLike,
         classes: Sequence[NDArray[Any]],
         names: Sequence[str] | None,
+        rows: NDArray[np.int64] | None = None,
     ) -> Self:
         """Return the payload, given the places of the labels of every node."""
         label, found = distinct(places, is_leaf)
         values = labels_at(found.astype(np.intp), classes)
         given = None if names is None else tuple(names)
-        return cls(label, np.asarray(counts), values, tuple(classes), given)
+        return cls(label, np.asarray(counts), values, tuple(classes), given, rows=rows)
 
     @property
     def n_columns(self) -> int:
         return sum(map(len, self.classes))
 
-    @cached_property
-    def weights(self) -> NDArray[Any]:
-        """Weight of the training rows in each node, which every output has."""
-        return frozen(self.counts[:, : len(self.classes[0])].sum(axis=1), None)
+    def _totals(self, amounts: NDArray[Any]) -> NDArray[Any]:
+        # Every output has all rows.
+        return np.asarray(amounts[:, : len(self.classes[0])].sum(axis=1))
 
     def lines(self, content: int) -> list[str]:
         return _named([str(plain(label)) for label in self.values[content]], self.output_names)
@@ -207,11 +209,12 @@ class SeveralLabels(Values):
     def outputs(self) -> list[tuple[str, Payload]]:
         ends = np.cumsum([len(one) for one in self.classes])[:-1]
         counts = np.split(self.counts, ends, axis=1)
+        rows = None if self.rows is None else np.split(self.rows, ends, axis=1)
         is_leaf = self.label >= 0
         parts: list[Payload] = []
         for k, classes in enumerate(self.classes):
             label = np.where(is_leaf, self._places[:, k][self.label], -1)
-            parts.append(Labels(label, counts[k], classes))
+            parts.append(Labels(label, counts[k], classes, rows=None if rows is None else rows[k]))
         return list(zip(_titles(self.output_names, len(parts)), parts, strict=True))
 
     def support(self, node: int, decimals: int | None = None) -> tuple[str, ...]:
@@ -247,15 +250,12 @@ class SeveralLabels(Values):
         places = np.array([_read_places(line, classes) for line in lines], dtype=np.intp)
         return cls(label, counts, labels_at(places, classes), classes, names)
 
-    def _parts(self) -> tuple[Any, ...]:
-        return self.label, self.counts, self.values, self.classes, self.output_names
-
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, SeveralLabels):
             return NotImplemented
+        pairs = (self.label, other.label), (self.counts, other.counts), (self.rows, other.rows)
         return self.to_dict() == other.to_dict() and all(
-            np.array_equal(a, b)
-            for a, b in ((self.label, other.label), (self.counts, other.counts))
+            b is None if a is None else b is not None and np.array_equal(a, b) for a, b in pairs
         )
 
     def __hash__(self) -> int:

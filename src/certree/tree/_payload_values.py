@@ -84,10 +84,16 @@ class Vectors(Values):
         self._put("values", values)
 
     @classmethod
-    def of_nodes(cls, values: ArrayLike, is_leaf: NDArray[np.bool_], counts: ArrayLike) -> Self:
+    def of_nodes(
+        cls,
+        values: ArrayLike,
+        is_leaf: NDArray[np.bool_],
+        counts: ArrayLike,
+        rows: NDArray[np.int64] | None = None,
+    ) -> Self:
         """Return the payload, given a value for every node; those of other nodes are dropped."""
         label, found = distinct(values, is_leaf)
-        return cls(label, np.asarray(counts), found)
+        return cls(label, np.asarray(counts), found, rows=rows)
 
     def name(self, content: int) -> str:
         return "(" + ", ".join(f"{number:.6g}" for number in self.values[content]) + ")"
@@ -157,6 +163,7 @@ class ChosenDecisions(Vectors):
         is_leaf: NDArray[np.bool_],
         counts: ArrayLike,
         describe: Callable[[NDArray[np.float64]], str],
+        rows: NDArray[np.int64] | None = None,
     ) -> Self:
         """Return the payload, in the order of names, given the decision of every node."""
         label, found = distinct(values, is_leaf)
@@ -164,7 +171,8 @@ class ChosenDecisions(Vectors):
         order = sorted(range(len(names)), key=names.__getitem__)
         place = np.argsort(order)
         label[is_leaf] = place[label[is_leaf]]
-        return cls(label, np.asarray(counts), found[order], tuple(names[k] for k in order))
+        ordered = tuple(names[k] for k in order)
+        return cls(label, np.asarray(counts), found[order], ordered, rows=rows)
 
     def name(self, content: int) -> str:
         return one_line(self.names[content])

@@ -204,7 +204,7 @@ class _Drawing:
 
         width = self.box_widths[node] - 2 * self.pad
         left = self.x[node] - width / 2
-        for content, part in self.bars[node]:
+        for content, part, _ in self.bars[node]:
             size = (part * width, 0.28 * self.line)
             shade = self.colours.contents[content]
             ax.add_patch(Rectangle((left, y), *size, color=shade, linewidth=0, zorder=3))

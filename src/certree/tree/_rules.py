@@ -41,8 +41,8 @@ class Rule(NamedTuple):
         All must hold; conditions on the same column are merged. Empty if the tree is one leaf.
     prediction : object
         What the leaf predicts: a class, a number, or the numbers of a vector or decision.
-    support : float
-        Weight of the training rows in the leaf.
+    support : int or float
+        Number of the training rows in the leaf; their weight, if the tree knows only that.
     """
 
     conditions: tuple[str, ...]
@@ -73,12 +73,10 @@ def steps(tree: Tree, leaf: int) -> list[tuple[Test, int]]:
 
 def rules(tree: Tree) -> list[Rule]:
     """Return one rule per leaf, leaves from left to right."""
+    payload = tree.payload
+    amounts = payload.weights if payload.node_rows is None else payload.node_rows
     return [
-        Rule(
-            merged(steps(tree, leaf)),
-            tree.payload.value(leaf),
-            plain(tree.weights[leaf]),
-        )
+        Rule(merged(steps(tree, leaf)), payload.value(leaf), plain(amounts[leaf]))
         for leaf in tree.preorder.tolist()
         if tree.test[leaf] < 0
     ]
@@ -102,8 +100,11 @@ def to_frame(tree: Tree) -> Any:
         "depth": tree.node_depth[leaves],
         "rule": [rule.body for rule in rules(tree)],
         "prediction": pd.Series(predictions).infer_objects(),
-        "weight": tree.weights[leaves],
     }
+    if payload.node_rows is not None:
+        columns["rows"] = payload.node_rows[leaves]
+    if payload.is_weighted:
+        columns["weight"] = payload.weights[leaves]
     if isinstance(payload, Labels):
         columns["share"] = payload.shares(leaves)[np.arange(len(leaves)), payload.label[leaves]]
     return pd.DataFrame(columns)

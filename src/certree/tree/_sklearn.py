@@ -172,8 +172,8 @@ def _nodes(tree: Tree, encoded: bool, thresholds: list[float]) -> NDArray[np.voi
     nodes["left_child"] = nodes["right_child"] = _NO_CHILD
     nodes["feature"] = nodes["threshold"] = _UNDEFINED
     nodes["impurity"] = tree.impurities
-    # The tree knows weights, not rows; for unweighted data they are the same.
-    nodes["n_node_samples"] = np.maximum(np.rint(weights), 1)
+    rows = tree.payload.node_rows
+    nodes["n_node_samples"] = np.maximum(np.rint(weights) if rows is None else rows, 1)
     nodes["weighted_n_node_samples"] = weights
     for node in np.flatnonzero(tree.test >= 0):
         position, first_child = int(tree.test[node]), int(tree.first_child[node])

@@ -92,13 +92,20 @@ def frozen(values: ArrayLike, dtype: Any) -> NDArray[Any]:
     return result
 
 
-def frozen_counts(values: ArrayLike) -> NDArray[Any]:
+def frozen_counts(values: ArrayLike, what: str = "counts") -> NDArray[Any]:
     """Return read-only counts, int64 if they were integers and float64 otherwise."""
     array = np.asarray(values)
     result = frozen(array, np.int64 if array.dtype.kind in "bui" else np.float64)
     if not (np.isfinite(result).all() and (result >= 0).all()):
-        raise ValueError(f"counts must be finite and not negative, got {result.min()}.")
+        raise ValueError(f"{what} must be finite and not negative, got {result.min()}.")
     return result
+
+
+def are_whole(counts: NDArray[Any]) -> bool:
+    """Return whether counts can be numbers of rows."""
+    if counts.dtype.kind == "i":
+        return True
+    return bool(((counts == np.floor(counts)) & (counts < 2.0**53)).all())
 
 
 def default_names(n_features: int) -> tuple[str, ...]:

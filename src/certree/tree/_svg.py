@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from ._layout import centres
-from ._leaf_look import Colours, bars, colours, content_name, node_lines
+from ._leaf_look import Colours, Part, bars, colours, content_name, node_lines
 from ._payload_labels import percent
 from ._sketch import Point, Sketch
 from ._wording import answer, one_line, shorten, text_width
@@ -123,7 +123,7 @@ def _node(
     node: int,
     box: _Box,
     texts: list[str],
-    shares: list[tuple[int, float]],
+    shares: list[Part],
     shades: Colours,
 ) -> str:
     style, ink, is_leaf = 'class="split"', "", tree.test[node] < 0
@@ -152,13 +152,11 @@ def _node(
     return "".join(parts) + "</g>"
 
 
-def _bar(
-    shares: list[tuple[int, float]], place: tuple[float, float, float], shades: Colours
-) -> str:
+def _bar(shares: list[Part], place: tuple[float, float, float], shades: Colours) -> str:
     """Return the shares of a node as a thin stacked bar."""
     left, top, width = place
     parts = []
-    for content, part in shares:
+    for content, part, _ in shares:
         parts.append(
             f'<rect x="{left:.1f}" y="{top:.1f}" width="{part * width:.1f}" height="4" '
             f'fill="{shades.contents[content]}"/>'
@@ -194,11 +192,11 @@ def _text(x: float, y: float, text: str, kind: str, ink: str = "") -> str:
     return f'<text{attribute}{ink} x="{x:.1f}" y="{y:.1f}">{escape(shorten(text, _WIDTH))}</text>'
 
 
-def _told(tree: Tree, node: int, shares: list[tuple[int, float]]) -> str:
-    """Return the shares of a node in words, or its weight if there are too many."""
+def _told(tree: Tree, node: int, shares: list[Part]) -> str:
+    """Return the shares of a node in words, or its rows if there are too many."""
     if not 0 < len(shares) <= _MOST_TOLD:
         return tree.payload.support(node)[0] if tree.test[node] < 0 else "many predictions"
     return ", ".join(
-        f"{shorten(content_name(tree, content), _WIDTH)} {percent(part)}"
-        for content, part in shares
+        f"{shorten(content_name(tree, part.content), _WIDTH)} {percent(part.share)}"
+        for part in shares
     )

@@ -7,9 +7,10 @@ One line per branch, and a leaf on the line of the branch that leads to it::
     |   color != red: no (8 of 8, 100.0%)
     age > 35.5: no (40 of 43, 93.0%)
 
-``11 of 12`` reads: of a training weight of 12 in this leaf, 11 has the predicted class. A branch
-says ``or missing`` if missing values take it and the column had some in training. Leaves that hold
-no labels show their weight, or what a note says.
+``11 of 12, 91.7%`` reads: of 12 training rows in this leaf, 11 have the predicted class, a share of
+91.7%. Where rows had weights, the share is that of weight: ``11 of 12 rows, 93.4% of weight 30.5``.
+A branch says ``or missing`` if missing values take it and the column had some in training. Leaves
+that hold no labels show their rows, or what a note says.
 """
 
 from __future__ import annotations

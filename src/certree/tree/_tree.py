@@ -50,9 +50,11 @@ class Tree(TreeExports):
     label : array-like of int, shape (n_nodes,), optional
         Position in `classes` of the prediction of each leaf, -1 in other nodes.
     counts : array-like, shape (n_nodes, n_classes), optional
-        Weighted number of training rows per node and class.
+        Weight of the training rows per node and class: their number, or the sum of sample weights.
     classes : array-like, shape (n_classes,), optional
         The class labels, of any type that NumPy arrays hold.
+    rows : array-like of int, shape (n_nodes, n_classes), optional
+        Number of training rows per node and class, if rows have weights other than one.
     payload : Payload, optional
         What leaves hold, in place of `label`, `counts` and `classes`: numbers, vectors, decisions.
     feature_names : sequence of str, optional
@@ -115,6 +117,7 @@ class Tree(TreeExports):
         *,
         counts: ArrayLike | None = None,
         classes: ArrayLike | None = None,
+        rows: ArrayLike | None = None,
         payload: Payload | None = None,
         feature_names: Sequence[str] | None = None,
         n_features: int | None = None,
@@ -126,7 +129,7 @@ class Tree(TreeExports):
         put("_tests", tuple(tests))
         put("_test", frozen(test, np.int32))
         put("_first_child", frozen(first_child, np.int32))
-        put("_payload", one_payload(payload, label, counts, classes))
+        put("_payload", one_payload(payload, label, counts, classes, rows))
         names, width = column_names(feature_names, n_features, self._tests)
         put("_names", names)
         put("_n_features", width)
@@ -149,6 +152,7 @@ class Tree(TreeExports):
         *,
         counts: ArrayLike | None = None,
         classes: ArrayLike | None = None,
+        rows: ArrayLike | None = None,
         payload: Payload | None = None,
         columns: Sequence[int] | None = None,
         n_columns: int | None = None,
@@ -167,7 +171,7 @@ class Tree(TreeExports):
                 f"test refers to position {index.max()} of {len(tests)} tests; "
                 "pass the list of tests of the encoder that made the columns."
             )
-        held = one_payload(payload, label, counts, classes)
+        held = one_payload(payload, label, counts, classes, rows)
         used, renumbered, origin = with_defaults(
             tests, index, np.asarray(first_child, dtype=np.int32), held.weights
         )
@@ -270,12 +274,25 @@ class Tree(TreeExports):
 
     @property
     def counts(self) -> NDArray[Any]:
-        """Weighted number of training rows per node and class; one column without classes."""
+        """Weight of the training rows per node and class; one column without classes.
+
+        The sum of their sample weights, which is the number of rows unless weights were given.
+        Weights of classes and of the objective say what errors cost, and do not enter.
+        """
         return self._payload.counts
 
     @property
+    def rows(self) -> NDArray[np.int64] | None:
+        """Number of training rows per node and class, as `counts`; None if only weights are known.
+
+        Only weights are known of weighted trees of scikit-learn, and of files that earlier versions
+        of certree wrote.
+        """
+        return self._payload.known_rows
+
+    @property
     def weights(self) -> NDArray[Any]:
-        """Weighted number of training rows per node."""
+        """Weight of the training rows per node."""
         return self._payload.weights
 
     @property

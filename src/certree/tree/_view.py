@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ._leaf_look import SCALE, bars, colours, content_name, node_lines, support
+from ._leaf_look import SCALE, Part, bars, colours, content_name, node_lines, support
 from ._payload_labels import Labels
 from ._rules import merged, steps
 from ._wording import answer, one_line
@@ -20,7 +20,6 @@ def view(
     title: str,
     decimals: int | None = None,
     *,
-    unit: str = "weight",
     noun: str | None = None,
 ) -> dict[str, Any]:
     """Return what a page needs to know of a tree.
@@ -33,8 +32,6 @@ def view(
         What it is called.
     decimals : int, optional
         Digits after the point of thresholds and weights.
-    unit : str
-        What the training weight counts.
     noun : str, optional
         What a leaf predicts, in one word; by default as the leaves say.
     """
@@ -46,7 +43,6 @@ def view(
     return {
         "title": one_line(title),
         "noun": tree.payload.noun if noun is None else noun,
-        "unit": unit,
         "classes": isinstance(tree.payload, Labels) and scale is None,
         "contents": [one_line(content_name(tree, content)) for content in contents],
         "colours": list(shades.contents),
@@ -69,10 +65,9 @@ def _sketch(tree: Tree, node: int) -> dict[str, Any] | None:
     return None if sketch is None else sketch.to_dict()
 
 
-def _node(
-    tree: Tree, node: int, decimals: int | None, shares: list[tuple[int, float]]
-) -> dict[str, Any]:
+def _node(tree: Tree, node: int, decimals: int | None, parts_of_bar: list[Part]) -> dict[str, Any]:
     is_leaf = bool(tree.test[node] < 0)
+    payload, rows = tree.payload, tree.payload.node_rows
     children = tree.children(node)
     first, *parts = map(one_line, node_lines(tree, node, decimals, show_counts=False))
     return {
@@ -83,8 +78,11 @@ def _node(
         "parts": parts,
         "told": support(tree, node, decimals) if is_leaf else "",
         "label": int(tree.label[node]),
-        "weight": float(tree.weights[node]),
-        "mix": [[content, float(f"{share:.6g}")] for content, share in shares],
+        "rows": None if rows is None else int(rows[node]),
+        "weight": float(payload.weights[node]) if payload.is_weighted else None,
+        "mix": [
+            [content, float(f"{share:.6g}"), number] for content, share, number in parts_of_bar
+        ],
         "rule": _rule(tree, node),
         "sketch": _sketch(tree, node) if is_leaf else None,
         "note": "" if tree.notes is None else one_line(tree.notes[node]),

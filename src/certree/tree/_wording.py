@@ -54,6 +54,11 @@ def text_width(text: str) -> int:
     return sum(2 if unicodedata.east_asian_width(c) in "WF" else 1 for c in text)
 
 
+def n_rows(number: int) -> str:
+    """Say how many rows there are."""
+    return f"{number} row" if number == 1 else f"{number} rows"
+
+
 def weight(value: float, decimals: int | None = None) -> str:
     """Format a weighted count: whole ones as integers, others with two digits or `decimals`."""
     if float(value).is_integer():

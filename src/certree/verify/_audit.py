@@ -47,6 +47,8 @@ class PlainTree:
         Place of the prediction of each leaf among the values, -1 in other nodes.
     counts : list of list
         The weights that the tree states for each node.
+    rows : list of list, or None
+        The numbers of rows that it states; None: the weights are these.
     values : list
         What leaves predict.
     names : list of str
@@ -60,6 +62,7 @@ class PlainTree:
     children: Sequence[range]
     label: Sequence[int]
     counts: Sequence[Sequence[Any]]
+    rows: Sequence[Sequence[Any]] | None
     values: Sequence[Any]
     names: Sequence[str]
     n_columns: int
@@ -79,6 +82,7 @@ class PlainTree:
             asked, first = tree.test.tolist(), tree.first_child.tolist()
             label, values = tree.label.tolist(), tree.classes.tolist()
             counts, names = tree.counts.tolist(), list(getattr(tree.payload, "names", ()))
+            rows = None if tree.payload.rows is None else tree.payload.rows.tolist()
         except AttributeError:
             raise CertificateError(f"expected a tree, got a {type(tree).__name__}.") from None
         outcomes = [len(test["categories"]) if "categories" in test else 2 for test in tests]
@@ -93,7 +97,7 @@ class PlainTree:
         )
         if not good or not asked:
             raise CertificateError("the tree has nodes without a label, a test or their children.")
-        return cls(tests, asked, children, label, counts, values, names, n_columns)
+        return cls(tests, asked, children, label, counts, rows, values, names, n_columns)
 
     def value(self, leaf: int) -> Any:
         """Return what a leaf predicts."""
@@ -203,6 +207,19 @@ class Data:
     """How far sums of weights may be off, where weights were rounded as float64."""
     prices: Sequence[Sequence[Exact]] | None = None
     """What labels cost rows of each class, in place of one for every error."""
+    given: Mapping[int, Exact] | None = None
+    """Sample weights, where others replace them in `weights`."""
+    behind: Mapping[int, int] | None = None
+    """How many rows of the table each row stands for, where that is more than one."""
+
+    @property
+    def sample_weights(self) -> Mapping[int, Exact]:
+        """The weights of the rows, those of their classes and rounding aside."""
+        return self.weights if self.given is None else self.given
+
+    def n_behind(self, row: int) -> int:
+        """Return how many rows of the table a row stands for."""
+        return 1 if self.behind is None else self.behind[row]
 
     @property
     def dearest(self) -> Fraction:

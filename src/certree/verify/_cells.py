@@ -128,6 +128,7 @@ def check_cells(model: Any, cells: Sequence[Cell], candidates: Any = None) -> Ch
     data = Data(
         RawTable([Column(range(len(cells)), "number")], None, False),
         {place: exact(cell.weight) for place, cell in enumerate(cells)},
+        behind={place: cell.n_rows for place, cell in enumerate(cells)},
     )
     cost: Exact
     if kind == "LimitedCertificate":
@@ -209,7 +210,8 @@ def _check_classes(
         raise ValueError("Weights that were rounded cannot be verified by sums; pass the rows.")
     used = _stated_class_weights(audit, wanted_class_weights(audit.parameters, data, labels))
     weights = {row: exact(weight * used[data.classes[row]]) for row, weight in data.weights.items()}
-    data = replace(data, weights=weights, prices=read_prices(audit.parameters))
+    prices = read_prices(audit.parameters)
+    data = replace(data, weights=weights, prices=prices, given=data.sample_weights)
     audit.compare("total weight", certificate.total_weight, exact(data.total()))
     is_fair = type(certificate).__name__ == "FairnessCertificate"
     check_counts(audit, data, walk, any_label=is_fair or not metric.counts_errors)

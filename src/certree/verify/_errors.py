@@ -27,6 +27,7 @@ from ._fields import check_types
 from ._force import TreeSizes, label_points, least_cost
 from ._front_audit import check_front, check_whole_front
 from ._metric_audit import Objective, all_tests, check_metric_cost, check_metric_optimum, metric_of
+from ._node_rows import ClassPlaces, check_node_rows
 from ._path_audit import check_path, check_whole_path
 from ._plain_numbers import Exact, common_unit, exact, is_close, read, show, text
 from ._stated_weights import (
@@ -168,32 +169,19 @@ def check_counts(audit: Audit, data: Data, walk: Walk, *, any_label: bool) -> No
     For a metric, or a limit on the whole tree, the best label may differ from the majority.
     """
     tree, values = walk.tree, walk.tree.values
-    total = data.total()
-    # Weights near the ends of float64 are stated as shares of all weight.
-    whole = Fraction(1) if 10**-290 < total < 10**290 else total
-    for node, rows in sorted(walk.rows.items()):
-        counts: list[Exact] = [0] * len(values)
-        for row in rows:
-            counts[data.classes[row]] += data.weights[row]
-        stated = [float(count) for count in tree.counts[node]]
-        found = [float(count / whole) for count in counts]
-        if stated != found and not _are_close(stated, found, float(data.slack / whole)):
-            audit.compare(f"class counts of node {node}", tree.counts[node], counts)
-        if (
-            tree.asked[node] < 0
-            and not any_label
-            and counts[tree.label[node]] < max(counts) - data.slack
-        ):
-            best = values[counts.index(max(counts))]
+    check_node_rows(audit, data, walk, [ClassPlaces(data.classes, len(values))])
+    if any_label:
+        return
+    for leaf in walk.leaves:
+        costs: list[Exact] = [0] * len(values)
+        for row in walk.rows[leaf]:
+            costs[data.classes[row]] += data.weights[row]
+        if costs[tree.label[leaf]] < max(costs) - data.slack:
+            best = values[costs.index(max(costs))]
             audit.differ(
-                f"label of leaf {node}: {tree.value(node)!r}, but {best!r} has more weight"
+                f"label of leaf {leaf}: {tree.value(leaf)!r}, but {best!r} has more weight"
             )
-    audit.done("class counts of all nodes, labels of all leaves")
-
-
-def _are_close(stated: Sequence[float], found: Sequence[float], slack: float) -> bool:
-    pairs = list(zip(stated, found, strict=False))
-    return len(stated) == len(found) and all(abs(a - b) <= slack for a, b in pairs)
+    audit.done("labels of all leaves")
 
 
 def check_own_size(audit: Audit, walk: Walk) -> None:

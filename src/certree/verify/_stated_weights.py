@@ -184,7 +184,7 @@ def by_stated_weights(data: Data, used: Sequence[Exact], quantum: Exact | None) 
         else:
             weights[row] = _nearest((weight if are_equal else _float(weight)) * factor, quantum)
     slack = 0 if quantum is None else sum(weights.values()) * _LAST_BITS
-    return replace(data, weights=weights, slack=slack)
+    return replace(data, weights=weights, slack=slack, given=data.sample_weights)
 
 
 def _stated_class_weights(audit: Audit, wanted: Sequence[Fraction]) -> list[Fraction]:

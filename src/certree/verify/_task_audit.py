@@ -30,6 +30,7 @@ from ._force import Charges, TreeSizes, label_points, least_cost
 from ._leaf_costs import Leaves
 from ._leaves import leaves_of_estimator, leaves_of_task, read_charges
 from ._metric_audit import all_tests
+from ._node_rows import check_node_rows
 from ._path_audit import check_path, check_whole_path
 from ._plain_numbers import Exact, common_unit, is_close, read, show
 from ._rounding_rules import (
@@ -57,6 +58,8 @@ def check_task(model: Any, given: GivenRows) -> Checked:
     slack = _check_rounding(audit, data, leaves, charges, task)
     walk = walk_down(audit, data, tree)
     audit.done("the leaf of every row, by tests that are candidates")
+    if all(len(line) == 1 for line in walk.tree.counts):
+        check_node_rows(audit, data, walk)
     if leaves.labels is not None:
         check_labels(walk.tree.values, leaves.labels)
     audit.compare("depth of the tree", certificate.depth, walk.depth)

@@ -361,26 +361,28 @@ class TreeView {
   }
 
   described(node) {
-    const { nodes, contents, colours, unit, classes, noun } = this.data;
-    const own = nodes[node], isLeaf = !own.children.length, total = nodes[0].weight;
-    const of = total > 0 ? ` of ${amount(total)} (${percent(own.weight / total)})` : "";
+    const { nodes, contents, colours, classes, noun } = this.data;
+    const own = nodes[node], isLeaf = !own.children.length;
+    const ofAll = (part, all) => amount(part) + (all > 0 ? ` of ${amount(all)} (${percent(part / all)})` : "");
+    // Rows are known but in weighted trees of other programs; weights stand beside them if there are any.
+    const amounts = [["Training rows", "rows"], ["Training weight", "weight"]].flatMap(([title, key]) => own[key] === null
+      ? [] : [element("h4", null, title), element("p", null, ofAll(own[key], nodes[0][key]))]);
     const rule = own.rule.length
       ? element("ul", null, ...own.rule.map((text) => element("li", null, text)))
       : element("p", null, "All rows come here.");
     const parts = [element("div", null,
       element("h4", null, own.rule.length > 1 ? "All of these hold" : "Rule"), rule,
-      element("h4", null, unit === "rows" ? "Training rows" : "Training weight"),
-      element("p", null, amount(own.weight) + of),
+      ...amounts,
       own.note ? element("p", null, own.note) : null)];
     if (own.mix.length && (classes || !isLeaf)) {
       // Beside notes, rows are counted by what is best for them.
       const told = own.note ? `Best ${noun} for these rows` : "Classes of these rows";
       const title = classes ? told : `What rows here get (${noun})`;
-      const rows = own.mix.map(([content, share]) => ({
+      const rows = own.mix.map(([content, share, number]) => ({
         name: contents[content],
         colour: colours[content],
         share,
-        number: amount(Math.round(share * own.weight * 100) / 100),
+        number: amount(number === null ? Math.round(share * own.weight * 100) / 100 : number),
       }));
       parts.push(element("div", null, element("h4", null, title), barTable(rows, title)));
     }

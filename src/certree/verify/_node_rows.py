@@ -1,0 +1,56 @@
+"""Check what a tree says of the rows in its nodes: how many there are, and what they weigh.
+
+Weights are sample weights. Those of classes, and roundings of a search, only say what errors cost.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+from typing import Any, NamedTuple
+
+from ._audit import Audit, Data, Walk
+from ._plain_numbers import Exact, exact
+
+
+class ClassPlaces(NamedTuple):
+    """By what the rows in nodes are counted: the place of each row, and how many places there are.
+
+    Without places all rows are counted together.
+    """
+
+    places: Mapping[int, int] | None = None
+    n_places: int = 1
+
+
+def check_node_rows(
+    audit: Audit, data: Data, walk: Walk, outputs: Sequence[ClassPlaces] = (ClassPlaces(),)
+) -> None:
+    """Compare the numbers and the weights of rows in all nodes, by the classes of each output."""
+    tree, weights = walk.tree, data.sample_weights
+    total = Fraction(sum(weights.values()))
+    # Weights near the ends of float64 are stated as shares of all weight.
+    whole = Fraction(1) if 10**-290 < total < 10**290 else total
+    named = "class counts" if sum(n_places for _, n_places in outputs) > 1 else "weight"
+    for node, rows in sorted(walk.rows.items()):
+        found: list[Exact] = []
+        numbers: list[Exact] = []
+        for places, n_places in outputs:
+            sums, sizes = [Fraction(0)] * n_places, [0] * n_places
+            for row in rows:
+                place = 0 if places is None else places[row]
+                sums[place] += weights[row]
+                sizes[place] += data.n_behind(row)
+            found += [exact(number / whole) for number in sums]
+            numbers += sizes
+        stated = tree.counts[node] if tree.rows is None else tree.rows[node]
+        if not _are_equal(tree.counts[node], found):
+            audit.compare(f"{named} of node {node}", list(tree.counts[node]), found)
+        elif not _are_equal(stated, numbers):
+            audit.compare(f"rows of node {node}", list(stated), numbers)
+    audit.done("the number and the weight of the rows in every node")
+
+
+def _are_equal(stated: Sequence[Any], found: Sequence[Exact]) -> bool:
+    """Return whether a tree, whose numbers are integers or float64, states these."""
+    return list(map(float, stated)) == list(map(float, found))
