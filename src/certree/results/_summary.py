@@ -212,7 +212,7 @@ class CostReport:
     >>> model = CostSensitiveTreeClassifier(test_costs=[0.1, 0.2]).fit(X, y)
     >>> print(model.cost_report([[0, 0], [1, 1]], ["a", "b"]))
     2 rows, means of a row:
-    tests asked             1.5
+    questions asked         1.5
     columns asked           1.5
     price of tests          0.2
     cost of labels          0.5
@@ -240,7 +240,7 @@ class CostReport:
 
     def __str__(self) -> str:
         shown = {
-            "tests asked": self.n_tests,
+            "questions asked": self.n_tests,
             "columns asked": self.n_columns,
             "price of tests": self.test_cost,
             "cost of labels": self.label_cost,

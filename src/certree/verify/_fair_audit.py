@@ -125,7 +125,7 @@ def set_up(model: Any, given: GivenRows) -> tuple[Fair, Walk | None]:
     walk = None
     if is_found:
         walk = walk_down(audit, data, tree)
-        audit.done("the leaf of every row, by tests that are candidates")
+        audit.done("the leaf of every row, by questions that are candidates")
     if groups is None:
         _check_no_groups(audit)
         return Fair(audit, data, labels, (), metric), walk
@@ -174,9 +174,11 @@ def _check_candidates(audit: Audit, data: Data, groups: Groups | None, encoder: 
     hidden = [groups is not None and is_hidden(audit, data, groups, t) for t in data.tests]
     certificate = audit.certificate
     if certificate.n_tests_searched is None:
-        audit.compare("number of tests", certificate.n_tests, hidden.count(False))
+        audit.compare("number of questions", certificate.n_tests, hidden.count(False))
     else:
-        audit.compare("number of tests searched", certificate.n_tests_searched, hidden.count(False))
+        audit.compare(
+            "number of questions searched", certificate.n_tests_searched, hidden.count(False)
+        )
     texts = [
         str(test) for test, is_left in zip(encoder.candidates_, hidden, strict=True) if is_left
     ]

@@ -57,7 +57,7 @@ def check_task(model: Any, given: GivenRows) -> Checked:
     data, charges = check_rows(audit, data, estimator.encoder_)
     slack = _check_rounding(audit, data, leaves, charges, task)
     walk = walk_down(audit, data, tree)
-    audit.done("the leaf of every row, by tests that are candidates")
+    audit.done("the leaf of every row, by questions that are candidates")
     if all(len(line) == 1 for line in walk.tree.counts):
         check_node_rows(audit, data, walk)
     if leaves.labels is not None:
