@@ -182,14 +182,14 @@ def _check_candidates(audit: Audit, data: Data, groups: Groups | None, encoder: 
     texts = [
         str(test) for test, is_left in zip(encoder.candidates_, hidden, strict=True) if is_left
     ]
-    audit.compare("tests left out", audit.certificate.left_out, tuple(texts))
+    audit.compare("questions left out", audit.certificate.left_out, tuple(texts))
 
 
 def _check_left_out(audit: Audit, data: Data, groups: Groups, walk: Walk | None) -> None:
     for test in [] if walk is None else walk.tree.tests:
         if is_hidden(audit, data, groups, test):
             audit.differ(f"the tree asks for the group, by column {test['name']!r}")
-    audit.done("tests that only state the group")
+    audit.done("questions that only state the group")
 
 
 def _check_pairs(audit: Audit, compared: Sequence[Compared]) -> None:
