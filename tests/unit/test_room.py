@@ -279,7 +279,7 @@ def test_a_fit_without_time_to_count_says_so_and_is_verified(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(_room, "_UNNOTICED", 0.0)
-    with pytest.warns(OptimalityWarning, match=r"Only \d+ of at least \d+ tests"):
+    with pytest.warns(OptimalityWarning, match=r"Only \d+ of at least \d+ questions"):
         model = OptimalTreeClassifier(2, thresholds="all", time_limit=1e-6).fit(LARGE, LABELS)
     certificate = model.certificate_
     assert certificate.status == "time_limit"
@@ -290,7 +290,7 @@ def test_a_fit_without_time_to_count_says_so_and_is_verified(
 
 def test_columns_that_are_counted_soon_are_counted_beyond_the_limit() -> None:
     X = np.random.default_rng(0).normal(size=(200, 3))
-    with pytest.warns(OptimalityWarning, match=r"Only \d+ of the \d+ tests"):
+    with pytest.warns(OptimalityWarning, match=r"Only \d+ of the \d+ questions"):
         model = OptimalTreeClassifier(2, thresholds="all", time_limit=1e-6).fit(X, X[:, 0] > 0)
     assert model.certificate_.n_tests == 3 * 199
 
@@ -320,5 +320,5 @@ def test_no_error_is_best_whatever_tests_were_left_out() -> None:
     assert (found.status, found.cost, found.lower_bound) == ("optimal", 0, 0)
     assert verify(model, numbers, labels)
     model.certificate_ = dataclasses.replace(found, status="optimal", lower_bound=-1)
-    with pytest.raises(CertificateError, match="not all tests were searched"):
+    with pytest.raises(CertificateError, match="not all questions were searched"):
         verify(model, numbers, labels)

@@ -332,7 +332,7 @@ def test_a_problem_too_large_for_brute_force_is_refused_with_its_size(
 ) -> None:
     model = OptimalTreeClassifier(max_depth=3).fit(*data)
     monkeypatch.setattr(_force, "WORK_LIMIT", 10)
-    with pytest.raises(ValueError, match=r"\(6 different tests.*the limit is 10") as e:
+    with pytest.raises(ValueError, match=r"\(6 different questions.*the limit is 10") as e:
         verify(model, *data, exhaustive=True)
     assert not isinstance(e.value, CertificateError)
 
