@@ -8,14 +8,17 @@ data folder, on scikit-learn's bundled sets and on generated ones; at most 1000 
 other parameters have their default, and a fit is stopped after some seconds of the processor. Each
 set counts once: the table has the mean over the sets of the difference to `min_samples_leaf=1`, its
 standard error, and on how many sets the larger leaf is better and worse. The record goes to
-``results/leaf-size.json`` after every repeat; a run with ``--only`` or ``--depth`` is stored only
-where ``--out`` says.
+``results/leaf-size.json`` after every set, and a run that was stopped goes on where it was; the
+sets come in a random order, the same in every run, so that a part of them is of all kinds. A run
+with ``--only`` or ``--depth`` is stored only where ``--out`` says.
 """
 
 from __future__ import annotations
 
 import argparse
+import itertools
 import json
+import random
 import re
 import sys
 import textwrap
@@ -208,42 +211,55 @@ def tables(lines: list[Line]) -> str:
     return "\n\n".join(parts)
 
 
-def repeats_text(lines: list[Line]) -> str:
-    """Write how often the folds were drawn at each depth."""
-    counts = {depth: len({x["repeat"] for x in lines if x["depth"] == depth}) for depth in DEPTHS}
-    return ", ".join(f"{count} at depth {depth}" for depth, count in counts.items())
+def extent_text(lines: list[Line]) -> str:
+    """Write how many sets were measured at each depth, how often, and what share is proven."""
+    parts = []
+    for depth in sorted({line["depth"] for line in lines}):
+        own = [line for line in lines if line["depth"] == depth]
+        repeats = len({line["repeat"] for line in own})
+        proven = np.mean([fit["proven"] for line in own for fit in line["scores"].values()])
+        often = f", {repeats} times" if repeats > 1 else ""
+        n_sets = len({line["name"] for line in own})
+        parts.append(f"{n_sets} sets at depth {depth}{often} ({100 * proven:.0f} % proven)")
+    return "; ".join(parts)
 
 
 def write_page(record: Line) -> None:
     """Replace the table of the guide by the one of the record."""
     lines = record["lines"]
-    n_sets = len({line["name"] for line in lines})
-    proven = np.mean([fit["proven"] for line in lines for fit in line["scores"].values()])
-    text = textwrap.fill(
-        f"Measured on {record['date'][:10]} over {n_sets} sets, with repeats of five folds: "
-        f"{repeats_text(lines)}. At most {record['limit']:g} seconds of the processor a fit; "
-        f"{proven:.0%} of the fits are proven.",
-        100,
-    ).replace("%", " %")
-    text += f"\n\n{table(lines, DEPTHS)}\n"
+    seconds = sorted({line["limit"] for line in lines})
+    limits = " or ".join(f"{limit:g}" for limit in seconds)
+    source = (
+        f"Measured on {record['date'][:10]} in five folds: {extent_text(lines)}. A fit was stopped "
+        f"after {limits} seconds of the processor."
+    )
+    text = f"{textwrap.fill(source, 100)}\n\n{table(lines, DEPTHS)}\n"
     page = PAGE.read_text(encoding="utf-8")
     PAGE.write_text(MARKED.sub(lambda m: m[1] + text + m[2], page), encoding="utf-8")
 
 
-def study(wish: argparse.Namespace) -> Iterator[list[Line]]:
-    """Yield the lines of one repeat at one depth after the other."""
-    for repeat in range(wish.repeats):
-        for depth in wish.depth:
-            lines = []
-            for name, values, targets in (*classification(), *regression()):
-                if wish.only and name not in wish.only:
-                    continue
-                values, targets = sample(values, targets)
-                head = {"name": name, "rows": values.shape[0], "columns": values.shape[1]}
-                scores = measure(values, targets, depth, repeat, wish.limit)
-                lines.append({**head, "depth": depth, "repeat": repeat, "scores": scores})
-                print(json.dumps(lines[-1]), file=sys.stderr, flush=True)
-            yield lines
+def study(wish: argparse.Namespace, done: list[Line]) -> Iterator[Line]:
+    """Yield a line for each repeat, depth and set that is not done yet."""
+    known = {(line["repeat"], line["depth"], line["name"]) for line in done}
+    sets = [*classification(), *regression()]
+    random.Random(0).shuffle(sets)
+    for repeat, depth in itertools.product(range(wish.repeats), wish.depth):
+        for name, values, targets in sets:
+            is_wanted = not wish.only or name in wish.only
+            if not is_wanted or (repeat, depth, name) in known:
+                continue
+            values, targets = sample(values, targets)
+            head = {"name": name, "rows": values.shape[0], "columns": values.shape[1]}
+            head |= {"depth": depth, "repeat": repeat, "limit": wish.limit}
+            yield {**head, "scores": measure(values, targets, depth, repeat, wish.limit)}
+
+
+def write(record: Line, path: Path) -> None:
+    """Store a record, a line for each set."""
+    head = {name: value for name, value in record.items() if name != "lines"}
+    lines = ",\n  ".join(json.dumps(line, ensure_ascii=False) for line in record["lines"])
+    text = json.dumps(head, indent=1)[:-2] + f',\n "lines": [\n  {lines}\n ]\n}}\n'
+    path.write_text(text, encoding="utf-8")
 
 
 def main() -> None:
@@ -265,12 +281,15 @@ def main() -> None:
         print("CERTREE_DATA is not set: using bundled and generated sets.", file=sys.stderr)
     warnings.simplefilter("ignore")
     is_whole = not wish.only and wish.depth == list(DEPTHS) and instances.data_folder() is not None
-    record: Line = {**report.provenance(), "limit": wish.limit, "lines": []}
-    for lines in study(wish):
-        record["lines"] += lines
-        if wish.out or is_whole:
-            text = json.dumps(record, indent=1, ensure_ascii=False) + "\n"
-            (wish.out or RECORD).write_text(text, encoding="utf-8")
+    out = wish.out or (RECORD if is_whole else None)
+    record: Line = {**report.provenance(), "lines": []}
+    if out is not None and out.exists():
+        record["lines"] = json.loads(out.read_text(encoding="utf-8"))["lines"]
+    for line in study(wish, record["lines"]):
+        record["lines"].append(line)
+        print(json.dumps(line), file=sys.stderr, flush=True)
+        if out is not None:
+            write(record, out)
     if not record["lines"]:
         parser.error(f"no set is named {wish.only}.")
     print(tables(record["lines"]))

@@ -18,6 +18,7 @@ import pytest
 from sklearn.base import BaseEstimator
 
 import certree
+from certree.results._progress import Measure
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -93,6 +94,12 @@ def test_outputs_are_blocks_and_not_comments(page: Path) -> None:
     values = r"^ *print\(.*\) +# (?:[-\d<\[({'\"]|True|False|None).*$"
     code = "".join(block.text for block in tool.blocks(_read(page)) if block.kind == "python")
     assert re.findall(values, code, re.MULTILINE) == []
+
+
+def test_the_live_line_of_the_guide_is_worded_as_a_fit_words_it() -> None:
+    """The line of one moment cannot be compared with a run, but its words can."""
+    line = Measure("errors", lambda cost: cost, whole=1500).text(371, 207)
+    assert f"searching  {line}\n" in _read(ROOT / "docs" / "guide" / "limits.md")
 
 
 def _plain_install() -> set[str]:

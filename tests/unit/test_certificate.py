@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import re
 from fractions import Fraction
 from typing import Any
 
@@ -113,7 +114,7 @@ def test_a_dict_with_other_fields_is_refused(certificate: Certificate) -> None:
 def test_an_optimal_certificate_states_the_theorem(data: tuple[Any, Any]) -> None:
     found = OptimalTreeClassifier(max_depth=2).fit(*data).certificate_
     assert found.statement() == (
-        f"No tree with depth at most 2 over these 5 tests makes fewer than {found.cost} errors "
+        f"No tree with depth at most 2 over these 5 questions makes fewer than {found.cost} errors "
         "on these rows."
     )
     text = str(found)
@@ -122,13 +123,23 @@ def test_an_optimal_certificate_states_the_theorem(data: tuple[Any, Any]) -> Non
     assert f"cost         {found.cost} = {found.cost} errors" in text
 
 
+def test_texts_speak_of_questions_since_tests_are_rows_to_readers(data: tuple[Any, Any]) -> None:
+    """To a data scientist, "over 174 tests" is about a test set."""
+    model = OptimalTreeClassifier(max_depth=2).fit(*data)
+    certificate, explanation = model.certificate_, model.explain(data[0][:1])
+    texts = [str(certificate), certificate.statement(), certificate._repr_html_()]
+    texts += [str(explanation), explanation._repr_html_()]
+    assert "over 5 questions" in texts[0]
+    assert [text for text in texts if re.search(r"\btests?\b", text, re.IGNORECASE)] == []
+
+
 def test_all_limits_are_named(certificate: Certificate) -> None:
     three = dataclasses.replace(certificate, max_splits=3, min_samples_leaf=4)
     limits = "depth at most 2, at most 3 splits and at least 4 rows in every leaf"
     assert limits in three.statement()
     assert limits in str(three)
     none = dataclasses.replace(certificate, max_depth=None)
-    assert none.statement().startswith("No tree over these 5 tests")
+    assert none.statement().startswith("No tree over these 5 questions")
     assert "any depth" in str(none)
 
 

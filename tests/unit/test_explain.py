@@ -185,9 +185,9 @@ def test_missing_and_unseen_values_are_spoken_of() -> None:
     y = (X["city"] == "Ulm") & (X["age"] > 1)
     model = OptimalTreeClassifier(max_depth=2).fit(X, y)
     found = model.explain({"city": "Rom", "age": None})
-    assert "city is Rom (not seen in training; it fails the test)" in str(found)
+    assert "city is Rom (not seen in training; the answer is no)" in str(found)
     found = model.explain({"city": "Ulm", "age": None})
-    said = "age is missing (no value was missing in training; it fails the test)"
+    said = "age is missing (no value was missing in training; the answer is no)"
     assert said in str(found)
     assert said in found.notes
     gaps = X.assign(age=[None, 2.0, 1.0, 2.0, None, 2.0, 1.0, 2.0, None, 2.0])

@@ -401,7 +401,7 @@ def test_the_report_shows_all_rates() -> None:
         ({"disparity": 0.5}, "disparity"),
         ({"tolerance": Fraction(1, 7)}, "tolerance"),
         ({"cost": 1, "upper_bound": 1}, "cost"),
-        ({"n_tests": 5}, "number of tests"),
+        ({"n_tests": 5}, "number of questions"),
         ({"constraint": "equal_opportunity"}, "constraint"),
         ({"cuts": ((1, 0, 0, 10**6),)}, "dual cut"),
     ],

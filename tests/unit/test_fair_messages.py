@@ -100,7 +100,7 @@ def test_certificates_without_a_tree_equal_their_copies() -> None:
     assert certificate.is_infeasible
     assert FairnessCertificate.from_json(certificate.to_json()) == certificate
     assert pickle.loads(pickle.dumps(certificate)) == certificate
-    assert "over 1 test\n" in str(certificate)
+    assert "over 1 question\n" in str(certificate)
 
 
 def test_the_tolerance_that_is_named_can_be_kept_to() -> None:

@@ -292,7 +292,7 @@ class TestTheEstimator:
 
     def test_a_known_tree_of_other_categories_is_refused(self) -> None:
         model, X, y = fit(complexity=0)
-        with pytest.raises(ValueError, match="outcomes, but splits='binary' has no test"):
+        with pytest.raises(ValueError, match="outcomes, but splits='binary' has no question"):
             OptimalTreeClassifier(3).fit(X, y, warm_start_tree=model)
 
     @pytest.mark.parametrize("per", ["split", "leaf"])

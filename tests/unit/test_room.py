@@ -87,7 +87,7 @@ def test_fewer_cut_points_are_some_of_those_asked_for(limit: int | None) -> None
 def test_bounds_hold_for_the_tests_that_were_left_out() -> None:
     best = OptimalTreeClassifier(2, thresholds="all").fit(X, Y)
     n_tests = best.certificate_.n_tests
-    with pytest.warns(OptimalityWarning, match=f"of the {n_tests} tests"):
+    with pytest.warns(OptimalityWarning, match=f"of the {n_tests} questions"):
         model = OptimalTreeClassifier(2, thresholds="all", memory_limit=9000).fit(X, Y)
     found = model.certificate_
     assert found.status == "memory_limit"
@@ -95,7 +95,7 @@ def test_bounds_hold_for_the_tests_that_were_left_out() -> None:
     assert 3 <= found.n_searched < n_tests
     assert found.lower_bound <= best.certificate_.cost <= found.cost
     assert all(lower <= best.certificate_.cost for *_, lower in found.history)
-    some = f"{found.n_searched} of at least {n_tests} tests"
+    some = f"{found.n_searched} of at least {n_tests} questions"
     assert f"Only {some} were searched." in found.statement()
     assert f"over {some}" in str(found)
     assert set(model.encoder_.tests_) <= set(best.encoder_.tests_)
@@ -172,7 +172,7 @@ def test_a_machine_with_less_memory_than_it_says_gets_fewer_tests(
         return answer(encoder, table, *more)
 
     monkeypatch.setattr(TableEncoder, "_encode_table", short_of_memory)
-    with pytest.warns(OptimalityWarning, match="of the 177 tests"):
+    with pytest.warns(OptimalityWarning, match="of the 177 questions"):
         model = OptimalTreeClassifier(2, thresholds="all").fit(X, Y)
     assert model.certificate_.status == "memory_limit"
     assert 0 < model.certificate_.n_searched <= 40
@@ -279,7 +279,7 @@ def test_a_fit_without_time_to_count_says_so_and_is_verified(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(_room, "_UNNOTICED", 0.0)
-    with pytest.warns(OptimalityWarning, match=r"Only \d+ of at least \d+ tests"):
+    with pytest.warns(OptimalityWarning, match=r"Only \d+ of at least \d+ questions"):
         model = OptimalTreeClassifier(2, thresholds="all", time_limit=1e-6).fit(LARGE, LABELS)
     certificate = model.certificate_
     assert certificate.status == "time_limit"
@@ -290,7 +290,7 @@ def test_a_fit_without_time_to_count_says_so_and_is_verified(
 
 def test_columns_that_are_counted_soon_are_counted_beyond_the_limit() -> None:
     X = np.random.default_rng(0).normal(size=(200, 3))
-    with pytest.warns(OptimalityWarning, match=r"Only \d+ of the \d+ tests"):
+    with pytest.warns(OptimalityWarning, match=r"Only \d+ of the \d+ questions"):
         model = OptimalTreeClassifier(2, thresholds="all", time_limit=1e-6).fit(X, X[:, 0] > 0)
     assert model.certificate_.n_tests == 3 * 199
 
@@ -320,5 +320,5 @@ def test_no_error_is_best_whatever_tests_were_left_out() -> None:
     assert (found.status, found.cost, found.lower_bound) == ("optimal", 0, 0)
     assert verify(model, numbers, labels)
     model.certificate_ = dataclasses.replace(found, status="optimal", lower_bound=-1)
-    with pytest.raises(CertificateError, match="not all tests were searched"):
+    with pytest.raises(CertificateError, match="not all questions were searched"):
         verify(model, numbers, labels)

@@ -288,11 +288,11 @@ def test_a_statement_about_no_tests_reads_well() -> None:
     nothing = np.full((3, 1), 7.5)
     task = ERRORS & tasks.Limit("yes", {"yes": 1}, at_most=2, at_least=1)
     solution = solve(task, nothing, ["yes", "no", "no"], max_depth=2)
-    assert "over an empty set of tests" in solution.certificate.statement()
+    assert "over an empty set of questions" in solution.certificate.statement()
     near = "the least of at least 1 that any tree has is 3 and the greatest of at most 2 that any"
     assert near in solution.certificate.statement()
     free = solve(ERRORS, nothing, ["yes", "no", "no"], max_depth=2)
-    assert "over an empty set of tests" in free.certificate.statement()
+    assert "over an empty set of questions" in free.certificate.statement()
 
 
 # ---- verification ------------------------------------------------------------------------------
@@ -569,7 +569,7 @@ def test_an_objective_by_its_parts_is_verified_by_its_own_functions() -> None:
     for change, message in (
         ({"values": (true.values[0] + 1,)}, "value of tree 0"),
         ({"n_rows": 7}, "number of rows"),
-        ({"n_tests": 9}, "number of tests"),
+        ({"n_tests": 9}, "number of questions"),
         ({"status": "infeasible"}, "infeasible"),
         ({"depth": 1}, "up to"),
         ({"max_depth": 1}, "more than trees can have"),

@@ -47,7 +47,7 @@ def test_leaves_of_policies_say_what_is_counted() -> None:
     )
     text = str(policy.certificate_)
     assert "1 = 1 lost against the best treatment of every row" in text
-    assert text.endswith("over this test loses less than 1 on these rows.")
+    assert text.endswith("over this question loses less than 1 on these rows.")
     limited = tasks.Rewards(rewards) & tasks.Limit("ones", {1: 1}, at_most=4)
     assert "(best for " in str(solve(limited, [[0], [1], [1], [1]], max_depth=1))
 

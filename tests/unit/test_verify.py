@@ -197,7 +197,7 @@ def test_a_class_that_has_gone_is_caught(data: tuple[Any, Any]) -> None:
         ({"n_splits": 1}, "number of splits: certified 1, recomputed 3"),
         ({"depth": 1}, "depth of the tree: certified 1, recomputed 2"),
         ({"n_rows": 61}, "number of rows: certified 61, recomputed 60"),
-        ({"n_tests": 5}, "number of tests: certified 5, recomputed 6"),
+        ({"n_tests": 5}, "number of questions: certified 5, recomputed 6"),
         ({"total_weight": 61}, "total weight: certified 61, recomputed 60"),
         ({"max_depth": 1}, "depth 2 is above the limit max_depth=1"),
         ({"max_depth": 3}, "max_depth: certified 3, recomputed 2"),
@@ -332,7 +332,7 @@ def test_a_problem_too_large_for_brute_force_is_refused_with_its_size(
 ) -> None:
     model = OptimalTreeClassifier(max_depth=3).fit(*data)
     monkeypatch.setattr(_force, "WORK_LIMIT", 10)
-    with pytest.raises(ValueError, match=r"\(6 different tests.*the limit is 10") as e:
+    with pytest.raises(ValueError, match=r"\(6 different questions.*the limit is 10") as e:
         verify(model, *data, exhaustive=True)
     assert not isinstance(e.value, CertificateError)
 
@@ -345,10 +345,10 @@ def test_many_candidates_are_compared_without_a_proof_by_brute_force() -> None:
     report = verify(model, X, y)
     assert report.cost == 0
     assert any("7998 candidates" in check for check in report.checks)
-    with pytest.raises(ValueError, match=r"7998 tests on 4000 rows; use exhaustive=False"):
+    with pytest.raises(ValueError, match=r"7998 questions on 4000 rows; use exhaustive=False"):
         verify(model, X, y, exhaustive=True)
     model.encoder_.tests_ = model.encoder_.tests_ + model.encoder_.tests_[:1]
-    with pytest.raises(CertificateError, match="number of tests"):
+    with pytest.raises(CertificateError, match="number of questions"):
         verify(model, X, y)
     model.encoder_.tests_ = model.encoder_.tests_[:5] + model.encoder_.tests_[6:-1]
     with pytest.raises(CertificateError, match="3998 cut points, but 3999 gaps"):

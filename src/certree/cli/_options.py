@@ -190,7 +190,7 @@ class TreeOptions:
         _option(
             "--max-depth",
             "-d",
-            help="Most tests on a path, or none.",
+            help="Most questions on a path, or none.",
             panel=_TREE,
             parser=whole_or_none,
             metavar="N|none",
@@ -200,7 +200,7 @@ class TreeOptions:
         int | None,
         _option(
             "--max-splits",
-            help="Most tests in the tree.",
+            help="Most questions in the tree.",
             panel=_TREE,
             parser=whole_or_none,
             metavar="N|none",

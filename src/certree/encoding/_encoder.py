@@ -358,8 +358,8 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
                 n_tests = len(self.tests_)
                 if n_tried is not None and n_tests >= n_tried:
                     raise MemoryError(
-                        f"There is no memory for {n_tests} tests of {table.n_rows} rows; fit fewer "
-                        "rows or columns."
+                        f"There is no memory for {n_tests} questions about {table.n_rows} rows; "
+                        "fit fewer rows or columns."
                     ) from None
                 are_chosen = False
                 n_tried, needed = n_tests, table.n_rows * max(n_tests, 1)

@@ -299,7 +299,7 @@ class Reduced:
         return sum(array.nbytes for array in arrays if array is not None)
 
     def __repr__(self) -> str:
-        columns = f"{len(self.features)} columns, {len(self.encoder.tests_)} tests"
+        columns = f"{len(self.features)} columns, {len(self.encoder.tests_)} questions"
         return f"<Reduced: {self.n_rows} rows in {self.n_groups} groups, {columns}>"
 
     # ---- files -------------------------------------------------------------------------------

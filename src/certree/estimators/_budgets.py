@@ -138,11 +138,11 @@ def encode_within(
         n_tests = len(encoder.tests_)
         warn(
             f"Only {n_tests} of {'the' if encoder._is_counted else 'at least'} "
-            f"{n_tests + encoder._n_left_out} tests asked for are searched, "
+            f"{n_tests + encoder._n_left_out} questions asked for are searched, "
             f"which is what {_LIMITS[encoder._stopped_by]} leaves room for: cut points near "
             "quantiles, and the most frequent categories. Trees over the others may be better, so "
-            "the lower bound is what holds for any tree. Raise the limit, or ask for fewer tests "
-            "with thresholds.",
+            "the lower bound is what holds for any tree. Raise the limit, or ask for fewer "
+            "questions with thresholds.",
             OptimalityWarning,
         )
     return columns

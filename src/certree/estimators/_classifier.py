@@ -48,8 +48,8 @@ from ._warm_start import WarmStart, WarmTree, broken_limits, express, read_tree
 class OptimalTreeClassifier(PredictsClasses, DepthByPosition, ClassParameters, SharesSearch):
     r"""A decision tree classifier that is proven best within its limits.
 
-    Among all trees within the limits (depth, number of splits, rows per leaf) over the tests that
-    the encoder derives from the columns, it finds one that maximises
+    Among all trees within the limits (depth, number of splits, rows per leaf) over the questions
+    that the encoder derives from the columns, it finds one that maximises
 
     .. math:: \text{accuracy} - \text{complexity} \cdot \text{splits}
 
@@ -61,9 +61,9 @@ class OptimalTreeClassifier(PredictsClasses, DepthByPosition, ClassParameters, S
     Parameters
     ----------
     max_depth : int or None, default=3
-        Most tests on a path from the root to a leaf; None: no limit.
+        Most questions on a path from the root to a leaf; None: no limit.
     max_splits : int or None, default=None
-        Most tests in the tree; None: no limit.
+        Most questions in the tree; None: no limit.
     complexity : float, default=0.0
         Penalty per split (or leaf), as a share of the weight of all rows, from 0 to 1; for
         objectives other than accuracies, in units of the metric. Used as the decimal fraction that
@@ -148,7 +148,7 @@ class OptimalTreeClassifier(PredictsClasses, DepthByPosition, ClassParameters, S
     certificate_ : Certificate
         What is proven about it.
     encoder_ : TableEncoder
-        The tests derived from the columns.
+        The questions derived from the columns.
     classes_ : array of shape (n_classes,), or list of them
         The class labels; if y has several columns, a list with those of each.
     n_classes_ : int or list of int
@@ -186,7 +186,7 @@ class OptimalTreeClassifier(PredictsClasses, DepthByPosition, ClassParameters, S
     >>> model.predict([[0, 1]])
     array(['yes'], dtype='<U3')
     >>> print(model.certificate_.statement())
-    No tree with depth at most 2 over these 2 tests makes fewer than 0 errors on these rows.
+    No tree with depth at most 2 over these 2 questions makes fewer than 0 errors on these rows.
     """
 
     splits: Literal["binary", "multiway", "both"] = parameter(

@@ -99,7 +99,7 @@ class OptimalTreeClusterer(ClusterMixin, BaseTaskTree):
     n_clusters : int or None, default=8
         Most clusters; None: as many as the depth allows. There are fewer if that costs the same.
     max_depth : int or None, default=3
-        Most tests on a path from the root to a leaf; None: no limit.
+        Most questions on a path from the root to a leaf; None: no limit.
     features : list or None, default=None
         Names or numbers of the columns whose distances count; None: all columns of numbers that
         have values. Tests may ask for any column.

@@ -119,7 +119,7 @@ class ChoosesSize(BudgetParameters, PredictsByTree):
 
     tree_ = _held("tree_", "The tree for all rows.")
     certificate_ = _held("certificate_", "What is proven about it, within the limits chosen.")
-    encoder_ = _held("encoder_", "The tests derived from the columns.")
+    encoder_ = _held("encoder_", "The questions derived from the columns.")
     path_ = _held("path_", "The best tree for every number of splits; ``fit(..., path=True)``.")
     n_features_in_ = _held("n_features_in_", "Number of columns in `fit`.")
     feature_names_in_ = _held("feature_names_in_", "Their names, if they were text.")

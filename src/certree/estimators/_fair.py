@@ -118,8 +118,8 @@ class FairTreeClassifier(PredictsClasses, ClassParameters, BaseOptimalTree):
     pos_label : label or None, default=None
         The positive class; None: the greater of the two.
     max_depth : int or None, default=3
-        Most tests on a path from the root to a leaf; None: no limit, for which `max_splits` or a
-        `complexity` is needed.
+        Most questions on a path from the root to a leaf; None: no limit, for which `max_splits` or
+        a `complexity` is needed.
     max_splits, max_leaf_nodes, complexity, complexity_per, min_samples_leaf
         As for :class:`OptimalTreeClassifier`.
     class_weight : dict, "balanced" or None, default=None

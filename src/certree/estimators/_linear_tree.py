@@ -233,13 +233,13 @@ class LinearTreeRegressor(RegressorMixin, DepthByPosition, BaseTargetTree):
                 what = "category" if table.kinds[k] == "number" else table.kinds[k]
                 raise ValueError(
                     f"model_features names the column {name!r}, which is of the kind {what}, and "
-                    "models need numbers; leave it to the tests, or give zeros and ones."
+                    "models need numbers; leave it to the questions, or give zeros and ones."
                 )
             lacking = np.isnan(table.column(k))
             if lacking.any():
                 raise ValueError(
                     f"model_features names the column {name!r}, which is missing in row "
-                    f"{int(np.argmax(lacking))}; fill values in, or leave it to the tests."
+                    f"{int(np.argmax(lacking))}; fill values in, or leave it to the questions."
                 )
         return found
 

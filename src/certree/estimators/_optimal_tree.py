@@ -79,8 +79,8 @@ class BaseOptimalTree(
         if self.splits != "binary" and self.max_leaf_nodes is not None:
             raise ValueError(
                 f"max_leaf_nodes={self.max_leaf_nodes!r} needs splits='binary', got "
-                f"splits={self.splits!r}: with tests of any number of outcomes, leaves are not one "
-                "more than splits; give max_splits."
+                f"splits={self.splits!r}: with questions of any number of outcomes, leaves are not "
+                "one more than splits; give max_splits."
             )
 
     def _check_size_limits(self, path: bool = False) -> None:

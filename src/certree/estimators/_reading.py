@@ -223,7 +223,7 @@ class EncodesTables(TableParameters, ReadsTables):
             if not any(type(value) is type(one) and value == one for one in (asked, default)):
                 raise ValueError(
                     f"{name}={value!r} cannot be asked of a table that was reduced with {asked!r}: "
-                    "its tests are chosen. Leave it at its default"
+                    "its questions are chosen. Leave it at its default"
                     + (f", or call reduce(..., {name}={value!r})." if name in defaults else ".")
                 )
         more: dict[str, Any] = {"path": True} if path else {}

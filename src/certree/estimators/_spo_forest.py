@@ -56,7 +56,7 @@ class SPOForest(DecisionMixin, EncodesTables):
     n_estimators : int, default=100
         Number of trees.
     max_depth : int or None, default=None
-        Most tests on a path from the root to a leaf; None: no limit.
+        Most questions on a path from the root to a leaf; None: no limit.
     min_samples_leaf : int or float, default=1
         Least weight of the rows in a leaf, counted as often as they were drawn; or a share of the
         weight of all rows.
@@ -89,7 +89,7 @@ class SPOForest(DecisionMixin, EncodesTables):
     oracle_ : Oracle
         The oracle.
     encoder_ : TableEncoder
-        The tests derived from the columns.
+        The questions derived from the columns.
     n_features_in_, feature_names_in_
         As for :class:`OptimalTreeClassifier`.
 

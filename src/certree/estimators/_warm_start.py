@@ -193,7 +193,7 @@ class _TestPlaces:
                 return _Place(number, tuple(order), is_multiway=True)
         raise ValueError(
             f"The tree asks {test.name!r} with {test.n_outcomes} outcomes, but splits="
-            f"{self.encoder.splits!r} has no test that divides the rows in this way; use "
+            f"{self.encoder.splits!r} has no question that divides the rows in this way; use "
             "splits='multiway' or 'both', and the same categories."
         )
 

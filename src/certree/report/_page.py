@@ -209,7 +209,7 @@ def _meaning(choice: Choice) -> str:
     if choice.is_proven:
         return (
             "This is the best tree of its kind for the training rows: no other method can find a "
-            "better one within these limits and from these tests."
+            "better one within these limits and from these questions."
         )
     if choice.status == status_text("greedy"):
         return "The tree was grown step by step; a better one of this size may exist."

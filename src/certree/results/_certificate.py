@@ -345,9 +345,9 @@ class Certificate(Record):
 
     def _tests_text(self) -> str:
         if self.n_tests_searched is None:
-            return many(self.n_tests, "test")
-        # Where there was no time to count the tests of all columns, there are more.
-        return f"{self.n_tests_searched} of at least {many(self.n_tests, 'test')}"
+            return many(self.n_tests, "question")
+        # Where there was no time to count the questions of all columns, there are more.
+        return f"{self.n_tests_searched} of at least {many(self.n_tests, 'question')}"
 
     def _rounding_text(self) -> str:
         return f", by {show(self.rounding)} in all"
@@ -406,10 +406,10 @@ def _listed(texts: list[str]) -> str:
 
 
 def text_of_tests(n_tests: int) -> str:
-    """Return the number of tests in words."""
+    """Return the number of questions in words."""
     if n_tests == 0:
-        return "an empty set of tests"
-    return "this test" if n_tests == 1 else f"these {n_tests} tests"
+        return "an empty set of questions"
+    return "this question" if n_tests == 1 else f"these {n_tests} questions"
 
 
 def show(number: Exact) -> str:

@@ -233,7 +233,7 @@ class CostReport:
     >>> model = CostSensitiveTreeClassifier(test_costs=[0.1, 0.2]).fit(X, y)
     >>> print(model.cost_report([[0, 0], [1, 1]], ["a", "b"]))
     2 rows, means of a row:
-    tests asked             1.5
+    questions asked         1.5
     columns asked           1.5
     price of tests          0.2
     cost of labels          0.5
@@ -276,7 +276,7 @@ class CostReport:
     def _lines(self) -> dict[str, str]:
         """Return all numbers by their names in words."""
         shown = {
-            "tests asked": self.n_tests,
+            "questions asked": self.n_tests,
             "columns asked": self.n_columns,
             "price of tests": self.test_cost,
             "cost of labels": self.label_cost,

@@ -203,15 +203,15 @@ class Explainer:
             if isinstance(test, Missing):
                 return ""
             if isinstance(test, SidedTest) and test.missing is None:
-                return "no value was missing in training; it fails the test"
+                return "no value was missing in training; the answer is no"
             if isinstance(test, Multiway) and not any(None in g for g in test.categories):
                 return "no value was missing in training; it takes the usual way"
             return "missing values go this way"
         known = _known_values(test) or self.categories.get(test.feature)
         if known is None or _value_of(column) in known:
             return ""
-        ways = "takes the usual way" if isinstance(test, Multiway) else "fails the test"
-        return f"not seen in training; it {ways}"
+        way = "it takes the usual way" if isinstance(test, Multiway) else "the answer is no"
+        return f"not seen in training; {way}"
 
     # ---- changes ---------------------------------------------------------------------------------
 

@@ -254,7 +254,7 @@ class Explanation:
             parts.append(f"<p>{escape(others)}</p>")
         if self.steps:
             lines = [(step.condition, _said(step.value), step.note) for step in self.steps]
-            parts.append(_table("Because", ("Test", "Value of the row"), lines))
+            parts.append(_table("Because", ("Question", "Value of the row"), lines))
         else:
             parts.append("<p>The tree is a single leaf and asks nothing.</p>")
         for change in self.changes[:_MOST_CHANGES]:

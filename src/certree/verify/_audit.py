@@ -385,9 +385,9 @@ def _may_lack(audit: Audit, n_tests: int, least: Exact) -> bool:
         return is_stopped
     if certificate.n_tests_searched is None:
         return False
-    audit.compare("number of tests searched", certificate.n_tests_searched, n_tests)
+    audit.compare("number of questions searched", certificate.n_tests_searched, n_tests)
     if not is_stopped and not _costs_least(certificate, least):
-        audit.differ(f"status is {certificate.status!r}, but not all tests were searched")
+        audit.differ(f"status is {certificate.status!r}, but not all questions were searched")
     return True
 
 
@@ -407,9 +407,9 @@ def check_n_tests(audit: Audit, data: Data) -> None:
     if data.n_asked is not None and searched is not None and searched < stated < data.n_asked:
         return  # there was no time to count them all
     if data.n_asked is not None:
-        audit.compare("number of tests", stated, data.n_asked)
+        audit.compare("number of questions", stated, data.n_asked)
     elif stated <= len(data.tests):
-        audit.differ(f"number of tests: {stated}, of which {len(data.tests)} were searched")
+        audit.differ(f"number of questions: {stated}, of which {len(data.tests)} were searched")
 
 
 def walk_down(audit: Audit, data: Data, tree: Any, where: str = "tree") -> Walk:

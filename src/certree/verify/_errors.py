@@ -57,7 +57,7 @@ def check_classifier(model: Any, given: GivenRows) -> Checked:
         audit.raise_if_different()
     data = read_classes(audit, given, labels, model.encoder_, metric, may_have_more=True)
     walk = walk_down(audit, data, model.tree_)
-    audit.done("the leaf of every row, by tests that are candidates")
+    audit.done("the leaf of every row, by questions that are candidates")
     check_counts(audit, data, walk, any_label=not metric.counts_errors)
     check_own_size(audit, walk)
     if metric.counts_errors:

@@ -127,7 +127,7 @@ def set_up(model: Any, given: GivenRows) -> tuple[Fair, Walk | None]:
     walk = None
     if is_found:
         walk = walk_down(audit, data, tree)
-        audit.done("the leaf of every row, by tests that are candidates")
+        audit.done("the leaf of every row, by questions that are candidates")
     if groups is None:
         _check_no_groups(audit)
         return Fair(audit, data, labels, (), metric), walk
@@ -176,20 +176,22 @@ def _check_candidates(audit: Audit, data: Data, groups: Groups | None, encoder: 
     hidden = [groups is not None and is_hidden(audit, data, groups, t) for t in data.tests]
     certificate = audit.certificate
     if certificate.n_tests_searched is None:
-        audit.compare("number of tests", certificate.n_tests, hidden.count(False))
+        audit.compare("number of questions", certificate.n_tests, hidden.count(False))
     else:
-        audit.compare("number of tests searched", certificate.n_tests_searched, hidden.count(False))
+        audit.compare(
+            "number of questions searched", certificate.n_tests_searched, hidden.count(False)
+        )
     texts = [
         str(test) for test, is_left in zip(encoder.candidates_, hidden, strict=True) if is_left
     ]
-    audit.compare("tests left out", audit.certificate.left_out, tuple(texts))
+    audit.compare("questions left out", audit.certificate.left_out, tuple(texts))
 
 
 def _check_left_out(audit: Audit, data: Data, groups: Groups, walk: Walk | None) -> None:
     for test in [] if walk is None else walk.tree.tests:
         if is_hidden(audit, data, groups, test):
             audit.differ(f"the tree asks for the group, by column {test['name']!r}")
-    audit.done("tests that only state the group")
+    audit.done("questions that only state the group")
 
 
 def _check_pairs(audit: Audit, compared: Sequence[Compared]) -> None:

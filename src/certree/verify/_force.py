@@ -170,8 +170,8 @@ class AllTrees:
     def _refuse(self, work: int) -> None:
         raise ValueError(
             f"the problem is too large for a proof by brute force: {work:.3g} or more trees to put "
-            f"together ({len(self.tests)} different tests on {self.n_rows} rows), and the limit is "
-            f"{WORK_LIMIT:.3g}; use exhaustive=False, fewer tests or a smaller depth."
+            f"together ({len(self.tests)} different questions on {self.n_rows} rows), and the "
+            f"limit is {WORK_LIMIT:.3g}; use exhaustive=False, fewer questions or a smaller depth."
         )
 
 

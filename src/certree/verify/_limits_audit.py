@@ -79,7 +79,7 @@ def check_limited(model: Any, given: GivenRows) -> Checked:
     cost: Fraction | None = None
     if is_found:
         walk = walk_down(audit, problem.data, tree)
-        audit.done("the leaf of every row, by tests that are candidates")
+        audit.done("the leaf of every row, by questions that are candidates")
         cost = _check_tree(problem, walk)
         check_bounds(audit)
         check_predictions(audit, model.predict, given.X, walk)
@@ -120,7 +120,7 @@ def _check_metric(model: Any, audit: Audit, metric: Objective, given: GivenRows)
     cost: Exact | None = None
     if is_found:
         walk = walk_down(audit, data, tree)
-        audit.done("the leaf of every row, by tests that are candidates")
+        audit.done("the leaf of every row, by questions that are candidates")
         check_counts(audit, data, walk, any_label=True)
         check_own_size(audit, walk)
         _check_leaves(problem, walk, "tree")

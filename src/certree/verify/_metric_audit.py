@@ -240,8 +240,8 @@ def all_tests(data: Data) -> list[tuple[list[int], int]]:
     n_tests, n_rows = len(data.tests), len(data.rows)
     if n_tests * n_rows > 8 * WORK_LIMIT:
         raise ValueError(
-            f"the problem is too large for a proof by brute force: {n_tests} tests on {n_rows} "
-            "rows; use exhaustive=False, fewer tests or fewer rows."
+            f"the problem is too large for a proof by brute force: {n_tests} questions on {n_rows} "
+            "rows; use exhaustive=False, fewer questions or fewer rows."
         )
     return [(data.parts(test), test["feature"]) for test in data.tests]
 

@@ -196,5 +196,5 @@ class _AllValues:
         if self.work > WORK_LIMIT:
             raise ValueError(
                 "the problem is too large for a proof by brute force; use exhaustive=False, fewer "
-                "tests or fewer rows."
+                "questions or fewer rows."
             )

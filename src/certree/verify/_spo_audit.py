@@ -107,7 +107,7 @@ def check_spo(model: Any, given: GivenRows) -> Checked:
     check_parameters(audit, "spo_loss")
     data, _ = check_rows(audit, read_rows(given.X, given.sample_weight), model.encoder_)
     walk = walk_down(audit, data, model.tree_)
-    audit.done("the leaf of every row, by tests that are candidates")
+    audit.done("the leaf of every row, by questions that are candidates")
     wanted = read(audit.parameters["complexity"], "complexity") * data.total()
     slack = 0 if (wanted / _unit(audit)).denominator == 1 else data.total() / 2**20
     audit.compare_within("penalty", certificate.split_penalty, wanted, slack)

@@ -72,7 +72,7 @@ def check_task(model: Any, given: GivenRows, **more: bool) -> Checked:
     data = replace(data, labels=leaves.labels)
     slack = _check_rounding(audit, data, leaves, charges, task)
     walk = walk_down(audit, data, tree)
-    audit.done("the leaf of every row, by tests that are candidates")
+    audit.done("the leaf of every row, by questions that are candidates")
     audit.compare("depth of the tree", certificate.depth, walk.depth)
     audit.compare("number of splits", certificate.n_splits, walk.n_splits)
     check_size(audit, walk, certificate)
