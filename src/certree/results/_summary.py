@@ -11,7 +11,7 @@ import numpy as np
 from certree import metrics
 from certree.metrics._binary_labels import confusion, positive_class
 
-from ._card import beside, card, sentence, table
+from ._card import beside, card, facts_table, sentence, table
 
 _COUNTS = ("tp", "fp", "fn", "tn")
 
@@ -86,7 +86,7 @@ class ClassificationSummary(Mapping[str, float]):
         return card(
             "Classification summary",
             sentence(f"Positive class: {self.pos_label}"),
-            beside(table(("", "positive", "negative"), lines), table(("metric", "value"), rates)),
+            beside(table(("", "positive", "negative"), lines), facts_table(rates)),
         )
 
 

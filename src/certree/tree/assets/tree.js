@@ -1,6 +1,7 @@
 /* A tree that can be folded, zoomed and asked. `new TreeView(host, data, options)` draws the data of
    certree.tree._view into an element. Every text of the data becomes a text node, never markup. */
 
+const LONG = 60; // letters of a question that surely has room
 const READABLE = 0.6; // the least scale of the picture before the list takes its place
 
 function element(tag, attributes, ...children) {
@@ -26,7 +27,16 @@ function drawn(tag, attributes, ...children) {
 /* Keep a sign and the short value after it on one line, and so the parts of "54 of 60 (90.0%)". */
 function joined(text) {
   if (/^[\w., %]{1,24} \(.*\)$|^mean of /.test(text)) return text.replace(/(?<!,) (?!\()/g, "\u00a0");
-  return text.replace(/ (?:<=|>|=|!=|in) .{1,20}$/, (end) => " " + end.slice(1).replaceAll(" ", "\u00a0"));
+  const close = text.replace(/ (?:<=|>|=|!=|in) .{1,20}$/, (end) => " " + end.slice(1).replaceAll(" ", "\u00a0"));
+  // A date stays together, and a time may go to the next line.
+  return close.replace(/(\d{4})-(\d\d)-(\d\d)\u00a0?/, (date) => date.replaceAll("-", "\u2060-\u2060").replace("\u00a0", " "));
+}
+
+/* Return a question. Where it would be cut, the column is, and what is asked of it stays. */
+function asked({ says, asks: [column, condition] }) {
+  if (says.length <= LONG || !condition) return [element("span", { class: "says", title: says }, joined(says))];
+  return [element("span", { class: "says column", title: column }, column),
+    element("span", { class: "says" }, joined(" " + condition).trim())];
 }
 
 function percent(share) {
@@ -166,7 +176,7 @@ class TreeView {
     const { nodes, contents, colours, inks, scale } = this.data;
     const own = nodes[node], isLeaf = !own.children.length;
     const first = isLeaf && !own.parts.length ? contents[own.label] : joined(own.says);
-    const box = element("div", { class: "box" }, element("span", { class: "says" }, first));
+    const box = element("div", { class: "box" }, ...(isLeaf ? [element("span", { class: "says" }, first)] : asked(own)));
     own.parts.forEach((part) => box.append(element("div", { class: "part" }, joined(part))));
     const style = { "--level": this.depth[node] };
     if (isLeaf) {
