@@ -27,7 +27,7 @@ from certree.tree._html import (
 from certree.tree._view import view
 from certree.tree._wording import one_line
 
-from ._choices import Choice, Choices, read_choices
+from ._choices import NOTHING, Choice, Choices, read_choices
 from ._distributions import MOST_SERIES, distributions
 from ._given import ReportRows, kind_of, read_rows
 from ._quality import class_codes, quality
@@ -218,6 +218,8 @@ def _meaning(choice: Choice) -> str:
         )
     if choice.status == status_text("greedy"):
         return "The tree was grown step by step; a better one of this size may exist."
+    if choice.statement.startswith(NOTHING):
+        return "The search ended before the proof was complete. A much better tree may exist."
     return (
         "The search ended before the proof was complete. A better tree may exist, but none that is "
         "better than the statement says."

@@ -246,9 +246,14 @@ class Certificate(Record):
         some = ""
         if self.n_tests_searched is not None:
             some = f" Only {self._tests_text()} were searched."
-        if self.counts_errors and self.lower_bound == 0:
+        if self._is_bound_empty:
             return f"Nothing is proven yet; the tree found {found}.{some}"
         return f"{trees} {proven} on these rows; the tree found {found}.{some}"
+
+    @property
+    def _is_bound_empty(self) -> bool:
+        """Whether the lower bound says no more than that there are no negative costs."""
+        return self.counts_errors and self.lower_bound == 0
 
     def _infeasible_text(self) -> str:
         """Return in words that no tree keeps to the limits, and how near trees come."""

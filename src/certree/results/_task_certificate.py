@@ -95,11 +95,19 @@ class TaskCertificate(Certificate):
         """Return the gap in words."""
         return _short(self.gap)
 
+    @property
+    def _is_bound_empty(self) -> bool:
+        """Whether the lower bound says no more than that a loss is never negative."""
+        return self.positives is None and self.task in _LEAVES and self.lower_bound == 0
+
     def _proven_and_found(self) -> tuple[str, str]:
         if self.positives is not None:
             # A metric, within limits.
             return super()._proven_and_found()
         less, here = _VERBS.get(self.task if self.complexity == 0 else "", _VERBS["cost"])
+        if self._is_bound_empty:
+            # The bound is not told, so the tree says what it has.
+            here = less.replace(" below ", " of ") if " below " in less else here
         found = here.format(_short(self.cost))
         proven = less.format(_short(self.lower_bound))
         return proven, f"{found}, at most {self.gap_text()} more than the best"
