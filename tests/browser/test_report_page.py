@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import re
 import time
 import warnings
 from functools import cache
@@ -402,6 +403,31 @@ def test_paper(page: Page) -> None:
     assert len(page.shown_nodes()) == 3
     printed = page.driver.execute_cdp_cmd("Page.printToPDF", {"printBackground": True})
     assert base64.b64decode(printed["data"]).startswith(b"%PDF")
+
+
+def pages_of(page: Page) -> list[bool]:
+    """Return for each page on paper whether it is a landscape."""
+    wanted = {"printBackground": True, "preferCSSPageSize": True}
+    printed = page.driver.execute_cdp_cmd("Page.printToPDF", wanted)
+    boxes = re.findall(rb"/MediaBox \[0 0 ([\d.]+) ([\d.]+)\]", base64.b64decode(printed["data"]))
+    return [float(width) > float(height) for width, height in boxes]
+
+
+@pytest.mark.parametrize("width", [400, 1400])
+def test_paper_has_the_tree_on_one_landscape_page(page: Page, width: int) -> None:
+    page.open(html_of(), width=width)
+    page.settle()
+    assert bool(page.all(".stage.list")) == (width == 400)
+    assert sum(pages_of(page)) == 1
+    page.ask("window.dispatchEvent(new Event('beforeprint'))")
+    assert page.all(".stage.picture")
+    page.ask("window.dispatchEvent(new Event('afterprint'))")
+    assert bool(page.all(".stage.list")) == (width == 400)
+
+
+def test_a_tree_alone_is_one_landscape_page(page: Page) -> None:
+    page.open(fitted().tree_.to_html(page=True))
+    assert pages_of(page) == [True]
 
 
 def test_a_notebook_shows_it_in_a_frame(page: Page) -> None:
