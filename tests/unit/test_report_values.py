@@ -151,6 +151,7 @@ def test_values_are_shown_to_those_who_ask() -> None:
     assert given_away(report(model, X, y, show_values=True), X)
     fields = {f["name"]: f for f in data_of(report(model, X, y))["form"]["fields"]}
     assert fields["town"]["options"] == ["Bonn", "Ulm", "another value", "missing"]
+    assert fields["town"]["hint"] == "rare values are not listed"
     assert fields["name"]["options"] == ["present", "missing"]
     assert fields["income"]["hint"] == "most rows: 1000 to 4000"
 

@@ -291,7 +291,6 @@ def _document(
         "STATEMENT": escape(own.statement),
         "ADVICE": _advice(train, test, data),
         "CHOICES": _left_out(found),
-        "RARE": escape(_rare(data)),
         "SIZE": _size_choice(found),
         "DATA": embedded(data),
         "SCRIPT": script_of_trees() + _script(),
@@ -347,14 +346,6 @@ def _advice(train: ReportRows | None, test: ReportRows | None, data: dict[str, A
     else:
         return ""
     return f'<p class="advice">{told}</p>'
-
-
-def _rare(data: dict[str, Any]) -> str:
-    """Return what to choose for a value that the form does not list."""
-    options = [field["options"] for field in data["form"]["fields"] if field["kind"] == "choice"]
-    if not any("another value" in listed for listed in options):
-        return ""
-    return "Rare values are not listed; “another value” stands for them."
 
 
 def _size_choice(found: Choices) -> str:
