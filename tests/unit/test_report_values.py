@@ -235,7 +235,7 @@ def test_the_command_line_can_ask_for_values(
     monkeypatch.chdir(tmp_path)
     X = people()[["income"]].dropna()
     X.assign(sick=X["income"] > 2500).to_csv("rows.csv", index=False)
-    assert run(["fit", "rows.csv", "--target", "sick", "--depth", "1"]) == 0
+    assert run(["fit", "rows.csv", "--target", "sick", "-d", "1"]) == 0
     told = {}
     for options in ([], ["--show-values"]):
         assert run(["report", "model.json", "rows.csv", *options]) == 0
