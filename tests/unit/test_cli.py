@@ -163,10 +163,7 @@ def test_every_kind_of_tree_is_fitted_used_and_verified(
     assert len(out.splitlines()) == 601
     assert certree("explain", "model.json", "credit.csv", "--row", "3")[0] == 0
     assert certree("report", "model.json", "credit.csv", "--test", "credit.csv")[0] == 0
-    told = Path("report.html").read_text(encoding="utf-8")
-    assert "most rows: " in told
-    assert certree("report", "model.json", "credit.csv", "--show-values")[0] == 0
-    assert "in the data" in Path("report.html").read_text(encoding="utf-8")
+    assert "most rows: " in Path("report.html").read_text(encoding="utf-8")
     code, out, _ = certree("info", "model.json")
     assert code == 0
     assert estimator in out

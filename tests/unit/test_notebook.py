@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from html.parser import HTMLParser
 from typing import Any
 
@@ -152,6 +153,8 @@ def test_gaps_checks_summaries_and_reports_show_all_that_they_print() -> None:
         assert "\n" not in repr(result)
         for number in re.findall(r"\d+\.?\d*", str(result)):
             assert number in text, (title, number)
+        if isinstance(result, Mapping):
+            assert all(name.replace("_", " ") in text for name in list(result)[6:])
     assert "<svg" in gap._repr_html_()
 
 

@@ -537,6 +537,8 @@ def test_a_stopped_search_and_a_grown_tree_promise_less() -> None:
     told = shown(report(model, X, y))
     assert not told["proven"]
     assert "before the proof was complete" in told["meaning"]
+    reason = "A much better tree may exist" in told["meaning"]
+    assert reason == told["statement"].startswith("Nothing is proven yet")
     costs = rng.normal(size=(300, 2))
     grown = SPOTree(method="greedy", max_depth=1).fit(X, costs)
     assert "grown step by step" in shown(report(grown, X, costs))["meaning"]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -151,6 +152,7 @@ def test_values_are_shown_to_those_who_ask() -> None:
     assert given_away(report(model, X, y, show_values=True), X)
     fields = {f["name"]: f for f in data_of(report(model, X, y))["form"]["fields"]}
     assert fields["town"]["options"] == ["Bonn", "Ulm", "another value", "missing"]
+    assert fields["town"]["hint"] == "rare values are not listed"
     assert fields["name"]["options"] == ["present", "missing"]
     assert fields["income"]["hint"] == "most rows: 1000 to 4000"
 
@@ -222,3 +224,21 @@ def test_ranges_of_durations() -> None:
     told, typical = time_range(column, "duration", FEWEST) or ("", "")
     assert told == "most rows: 0 s to 40 days"
     assert typical == "20 days"
+
+
+def test_the_command_line_can_ask_for_values(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("typer")
+    from certree.cli._run import run
+
+    monkeypatch.chdir(tmp_path)
+    X = people()[["income"]].dropna()
+    X.assign(sick=X["income"] > 2500).to_csv("rows.csv", index=False)
+    assert run(["fit", "rows.csv", "--target", "sick", "-d", "1"]) == 0
+    told = {}
+    for options in ([], ["--show-values"]):
+        assert run(["report", "model.json", "rows.csv", *options]) == 0
+        told[len(options)] = Path("report.html").read_text(encoding="utf-8")
+    assert '"hint":"most rows: 1000 to 4000"' in told[0]
+    assert f"to {X['income'].max():.5g} in the data" in told[1]

@@ -66,6 +66,20 @@ def test_a_bound_of_nothing_is_called_that() -> None:
     )
 
 
+def test_a_bound_of_nothing_is_called_that_for_other_losses_too() -> None:
+    found = OptimalTreeRegressor(max_depth=1).fit([[0], [0], [1]], [1.0, 2.0, 7.5]).certificate_
+    stopped = replace(found, status="time_limit", lower_bound=0, gap=found.cost)
+    assert stopped.statement() == (
+        "Nothing is proven yet; the tree found has a squared error of 0.5, at most 0.5 more than "
+        "the best."
+    )
+    paid = replace(stopped, complexity=1, split_penalty=1)
+    assert paid.statement().startswith("Nothing is proven yet; the tree found costs 0.5")
+    # Other costs may be negative, so that a bound of zero is news.
+    costs = replace(stopped, task="cost")
+    assert "costs less than 0 on these rows" in costs.statement()
+
+
 def test_weighted_accuracy_is_called_that() -> None:
     plain = OptimalTreeClassifier(max_depth=1).fit(X, Y).certificate_
     balanced = OptimalTreeClassifier(max_depth=1, class_weight="balanced").fit(X, Y).certificate_

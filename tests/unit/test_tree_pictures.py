@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+import html
 import json
 import re
 import shutil
@@ -17,10 +18,11 @@ import pytest
 from hypothesis import given, settings
 from tests.unit.trees import Case, cases, chain, leaf, mixed_tree, stump
 
-from certree.encoding import Multiway, Threshold
+from certree.encoding import Category, Multiway, Threshold, TimeThreshold
 from certree.tree import Numbers, Tree
 from certree.tree._layout import centres
 from certree.tree._leaf_look import PALETTE, SCALE, colours
+from certree.tree._wording import fitted_answer
 
 HUGE = "very " * 2000 + "long"
 NASTY = "a\"b'c\\N<script>&amp;$x^2$\n{new}|line\u2028漢字é🌳"
@@ -117,6 +119,49 @@ def test_graphviz_reads_dot(tree: Tree) -> None:
 
 
 # ---- layout ----------------------------------------------------------------------------------
+
+
+LONG = "the diagnosis as it was coded by the physician in charge at discharge"
+CODE = "I21.4 Acute subendocardial myocardial infarction"
+
+
+@pytest.mark.parametrize(
+    "test", [Category(0, LONG, CODE), TimeThreshold(0, LONG, "2024-02-19T11:00")]
+)
+def test_what_is_asked_stays_visible_under_long_names(test: Any) -> None:
+    """A long column is cut, the value that it is compared with is not."""
+    pytest.importorskip("matplotlib")
+    tree = Tree(
+        *([test], [0, -1, -1], [1, -1, -1], [-1, 0, 1]),
+        counts=[[2, 2], [2, 0], [0, 2]],
+        classes=["no", "yes"],
+    )
+    asked = test.describe(0).removeprefix(f"{LONG} ")
+    boxes = [text.get_text() for text in tree.plot().texts]
+    drawing = re.sub(r"<title.*?</title>|<desc.*?</desc>", "", tree.to_html(interactive=False))
+    pictures = {
+        "plot": " ".join(boxes),
+        "svg": " ".join(re.findall(r"<text[^>]*>([^<]*)</text>", drawing)),
+        "dot": re.search(r'n0 \[label="([^"]*)"', tree.to_dot())[1].replace("\\n", " "),  # type: ignore[index]
+        "mermaid": tree.to_mermaid().split("\n")[1].replace("<br/>", " "),
+    }
+    pictures["mermaid"] = re.sub(r"#(\d+);", lambda m: chr(int(m[1])), pictures["mermaid"])
+    for name, shown in pictures.items():
+        assert asked in html.unescape(shown), name
+        assert LONG[:10] in shown, name
+
+
+def test_long_outcomes_of_multiway_splits_lose_the_column_first() -> None:
+    test = Multiway(0, LONG, ["appendicitis", "pneumonia", "none"])
+    tree = Tree(
+        *([test], [0, -1, -1, -1], [1, -1, -1, -1], [-1, 0, 1, 1]),
+        counts=[[2, 2], [2, 0], [0, 1], [0, 1]],
+        classes=["no", "yes"],
+    )
+    shown = [fitted_answer(tree, child, 26) for child in (1, 2, 3)]
+    assert shown == ["= appendicitis", "= pneumonia", "= none"]
+    short = fitted_answer(tree, 1, 200)
+    assert short == f"{LONG} = appendicitis"
 
 
 @given(cases())

@@ -22,6 +22,9 @@ from certree.tree import Tree
 MOST = 30
 """The most trees of a report; of more, some in between are left out."""
 
+NOTHING = "Nothing is proven yet"
+"""How the statement of a search begins that ended before it had a bound."""
+
 Family = RegularizationPath | ParetoFront | FairnessCurve
 
 
@@ -218,6 +221,8 @@ def _of_path(path: RegularizationPath, place: int) -> Choice:
     told = f"No tree within the limits and with at most {size} has {cost} below {least}"
     if not entry.is_optimal:
         told += f"; this one has {show(entry.errors)}"
+    if not entry.is_optimal and entry.lower_bound == 0:
+        told = f"{NOTHING}; this tree has {cost} {show(entry.errors)}"
     return Choice(
         entry.tree,
         _size(entry.tree),

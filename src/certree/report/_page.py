@@ -27,7 +27,7 @@ from certree.tree._html import (
 from certree.tree._view import view
 from certree.tree._wording import one_line
 
-from ._choices import Choice, Choices, read_choices
+from ._choices import NOTHING, Choice, Choices, read_choices
 from ._distributions import MOST_SERIES, distributions
 from ._given import ReportRows, kind_of, read_rows
 from ._quality import class_codes, quality
@@ -213,6 +213,8 @@ def _meaning(choice: Choice) -> str:
         )
     if choice.status == status_text("greedy"):
         return "The tree was grown step by step; a better one of this size may exist."
+    if choice.statement.startswith(NOTHING):
+        return "The search ended before the proof was complete. A much better tree may exist."
     return (
         "The search ended before the proof was complete. A better tree may exist, but none that is "
         "better than the statement says."
@@ -284,7 +286,6 @@ def _document(
         "STATEMENT": escape(own.statement),
         "ADVICE": _advice(train, test, data),
         "CHOICES": _left_out(found),
-        "RARE": escape(_rare(data)),
         "SIZE": _size_choice(found),
         "DATA": embedded(data),
         "SCRIPT": script_of_trees() + _script(),
@@ -340,14 +341,6 @@ def _advice(train: ReportRows | None, test: ReportRows | None, data: dict[str, A
     else:
         return ""
     return f'<p class="advice">{told}</p>'
-
-
-def _rare(data: dict[str, Any]) -> str:
-    """Return what to choose for a value that the form does not list."""
-    options = [field["options"] for field in data["form"]["fields"] if field["kind"] == "choice"]
-    if not any("another value" in listed for listed in options):
-        return ""
-    return "Rare values are not listed; “another value” stands for them."
 
 
 def _size_choice(found: Choices) -> str:

@@ -115,9 +115,9 @@ def _date_range(form: Form, low: int, high: int, middle: int) -> tuple[str, str]
     unit = next((unit for unit, long in _CALENDAR if high - low >= 3 * long), "m")
     start, end, typical = (_floored(moment, unit) for moment in (low, high, middle))
     if _moment(end) < high:
-        end = end + np.timedelta64(1, unit)
+        end = end + 1  # the next year, month, and so on
     shown, zone = (unit, "") if unit in "YMD" else ("m", " UTC" if form == "zoned" else "")
-    texts = (np.datetime_as_string(time, unit=shown) for time in (start, end))
+    texts = (str(time.astype(f"M8[{shown}]")) for time in (start, end))
     first, last = (text.replace("T", " ") + zone for text in texts)
     return f"most rows: {first} to {last}", _typed(form, _moment(typical))
 

@@ -136,11 +136,14 @@ def _field(
         options = ["present", "missing"]
         return _Field({**base, "kind": "choice", "options": options, "value": 0})
     values, texts = _options(valued, column, fewest)
-    start = 0
+    start, hint = 0, ""
     if column is not None:
         common = _common(column, 1, fewest)
         start = next((i for i, value in enumerate(values[:-1]) if value in common), len(texts) - 2)
-    return _Field({**base, "kind": "choice", "options": texts, "value": start}, values)
+        if set(distinct_values(column)[0].tolist()) - set(values.tolist()):
+            hint = "rare values are not listed"
+    shown = {**base, "kind": "choice", "options": texts, "value": start, "hint": hint}
+    return _Field(shown, values)
 
 
 def _question(test: Test) -> _Field:

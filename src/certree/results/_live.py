@@ -6,6 +6,7 @@ import os
 import sys
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
+from importlib import import_module
 from importlib.util import find_spec
 from multiprocessing import current_process
 from time import perf_counter
@@ -135,9 +136,8 @@ class NotebookScreen(Screen):
             self._put({})  # an output that shows nothing; it cannot be taken back
 
     def _put(self, data: dict[str, str]) -> None:
-        from IPython.display import display
-
         if self._handle is None:
+            display = import_module("IPython.display").display
             self._handle = display(data, raw=True, display_id=True)
         else:
             self._handle.update(data, raw=True)

@@ -12,7 +12,7 @@ from certree import metrics
 from certree.encoding._texts import as_array
 from certree.metrics._binary_labels import confusion, positive_class
 
-from ._card import beside, card, sentence, table
+from ._card import beside, card, facts_table, sentence, table
 
 _COUNTS = ("tp", "fp", "fn", "tn")
 
@@ -87,7 +87,7 @@ class ClassificationSummary(Mapping[str, float]):
         return card(
             "Classification summary",
             sentence(f"Positive class: {self.pos_label}"),
-            beside(table(("", "positive", "negative"), lines), table(("metric", "value"), rates)),
+            beside(table(("", "positive", "negative"), lines), facts_table(rates)),
         )
 
 

@@ -112,6 +112,9 @@ class TaskCertificate(Certificate):
             # A metric, within limits.
             return super()._proven_and_found()
         less, here = _VERBS.get(self.task if self.complexity == 0 else "", _VERBS["cost"])
+        if self._proves_nothing:
+            # The bound is not told, so the tree says what it has.
+            here = less.replace(" below ", " of ") if " below " in less else here
         found = here.format(_short(self.cost))
         proven = less.format(_short(self.lower_bound))
         return proven, f"{found}, at most {self.gap_text()} more than the best"

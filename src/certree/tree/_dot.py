@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ._leaf_look import colours, node_lines
-from ._wording import answer, one_line, shorten
+from ._leaf_look import colours, fitted_lines, node_lines
+from ._wording import answer, fitted_answer, one_line, shorten
 
 if TYPE_CHECKING:
     from ._tree import Tree
@@ -31,17 +31,19 @@ def to_dot(tree: Tree, decimals: int | None, show_counts: bool) -> str:
             style = f', color="{shade}", fillcolor="{shade}22"'
             if shades.is_scale:
                 style = f', color="{shade}", fillcolor="{shade}", fontcolor="{shades.ink(content)}"'
-        texts = node_lines(tree, node, decimals, show_counts)
-        lines.append(f"  n{node} [{_texts(texts)}{style}];")
+        short = fitted_lines(tree, node, decimals, show_counts, _WIDTH)
+        full = node_lines(tree, node, decimals, show_counts)
+        lines.append(f"  n{node} [{_texts(short, full)}{style}];")
         for child in tree.children(node):
-            lines.append(f"  n{node} -> n{child} [{_texts([answer(tree, child)])}];")
+            texts = _texts([fitted_answer(tree, child, _WIDTH)], [answer(tree, child)])
+            lines.append(f"  n{node} -> n{child} [{texts}];")
     return _HEAD + "\n".join(lines) + "\n}\n"
 
 
-def _texts(lines: list[str]) -> str:
-    """Return the label, lines shortened, and the tooltip, lines in full."""
-    label = "\\n".join(_escape(shorten(line, _WIDTH)) for line in lines)
-    tooltip = "\\n".join(_escape(one_line(line)) for line in lines)
+def _texts(short: list[str], full: list[str]) -> str:
+    """Return the label, and the tooltip with all that it is short for."""
+    label = "\\n".join(_escape(shorten(line, _WIDTH)) for line in short)
+    tooltip = "\\n".join(_escape(one_line(line)) for line in full)
     return f'label="{label}", tooltip="{tooltip}"'
 
 

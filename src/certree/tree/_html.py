@@ -83,7 +83,9 @@ def document(heading: str, fragment: str) -> str:
         '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
         f"<title>{escape(heading)}</title>\n"
-        "<style>:root{color-scheme:light dark;scrollbar-gutter:stable}body{margin:1.5rem}"
+        "<style>:root{color-scheme:light dark;scrollbar-gutter:stable;--certree-paper:960 560}"
+        "body{margin:1.5rem}"
+        "@page{size:landscape;margin:12mm}"
         "@media print{:root{color-scheme:light}body{margin:0}}</style>\n"
         f"</head>\n<body>\n<main>\n{fragment}\n</main>\n</body>\n</html>\n"
     )

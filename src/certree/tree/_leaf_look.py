@@ -13,7 +13,7 @@ from ._payload_labels import Labels
 from ._payload_outputs import SeveralLabels, SeveralNumbers
 from ._payload_values import ChosenDecisions, Values
 from ._structure import add_up
-from ._wording import one_line, plain, question
+from ._wording import fitted_question, one_line, plain, question
 
 if TYPE_CHECKING:
     from ._tree import Tree
@@ -162,6 +162,15 @@ def node_lines(tree: Tree, node: int, decimals: int | None, show_counts: bool = 
     lines = tree.payload.lines(content)
     lines = lines if len(lines) > 1 else [content_name(tree, content)]
     return [*lines, support(tree, node, decimals)] if show_counts else lines
+
+
+def fitted_lines(
+    tree: Tree, node: int, decimals: int | None, show_counts: bool, width: int
+) -> list[str]:
+    """Return the same, with a question that is too long for one line in several."""
+    lines = node_lines(tree, node, decimals, show_counts)
+    is_long = tree.test[node] >= 0 and len(one_line(lines[0])) > width
+    return fitted_question(tree, node, decimals, width) if is_long else lines
 
 
 class Part(NamedTuple):

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ._leaf_look import colours, node_lines
-from ._wording import answer, shorten
+from ._leaf_look import colours, fitted_lines
+from ._wording import fitted_answer, shorten
 
 if TYPE_CHECKING:
     from ._tree import Tree
@@ -20,11 +20,12 @@ def to_mermaid(tree: Tree, decimals: int | None, show_counts: bool) -> str:
     """Return the lines of a flowchart from top to bottom."""
     lines, shades = ["flowchart TD"], colours(tree)
     for node in tree.preorder.tolist():
-        text = "<br/>".join(map(_escape, node_lines(tree, node, decimals, show_counts)))
+        lines_of = fitted_lines(tree, node, decimals, show_counts, _WIDTH)
+        text = "<br/>".join(map(_escape, lines_of))
         is_leaf = tree.test[node] < 0
         lines.append(f'  n{node}(["{text}"])' if is_leaf else f'  n{node}["{text}"]')
         for child in tree.children(node):
-            lines.append(f'  n{node} -->|"{_escape(answer(tree, child))}"| n{child}')
+            lines.append(f'  n{node} -->|"{_escape(fitted_answer(tree, child, _WIDTH))}"| n{child}')
         if is_leaf:
             shade = shades.contents[int(tree.label[node])]
             lines.append(f"  style n{node} stroke:{shade},stroke-width:2px")

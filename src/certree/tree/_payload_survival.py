@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from ._payload_values import Values
 from ._plain import read_number, shown
-from ._sketch import Sketch, staircase
+from ._sketch import Sketch, round_end, staircase
 from ._structure import frozen
 
 if TYPE_CHECKING:
@@ -157,13 +157,13 @@ class SurvivalLeaves(Values):
 
     def sketch(self, node: int) -> Sketch:
         """Return the curve of a leaf; all leaves have the same axis of time."""
-        curve, longest = self.curve(node), max(one.last for one in self.curves) or 1.0
+        curve, longest = self.curve(node), round_end(max(one.last for one in self.curves))
         time, end = curve.time / longest, curve.last / longest
         line, low, high = (
             staircase(time, values, end) for values in (curve.survival, curve.lower, curve.upper)
         )
         median = curve.median
-        told = f"median {median:.6g}" if np.isfinite(median) else "median not reached"
+        told = f"median {median:.3g}" if np.isfinite(median) else "median not reached"
         return Sketch(line, low + high[::-1], "0", f"{longest:.6g}", f"Survival curve, {told}")
 
     def name(self, content: int) -> str:

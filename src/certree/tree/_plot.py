@@ -10,9 +10,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from ._layout import centres
-from ._leaf_look import bars, colours, mixed, node_lines
+from ._leaf_look import bars, colours, fitted_lines, mixed
 from ._sketch import Point
-from ._wording import answer, shorten
+from ._wording import fitted_answer, one_line, wrapped
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 _INK, _LINE, _PAPER, _FAINT = "#1f2328", "#8a8f98", "#f5f6f8", "#57606a"
 _CURVE, _BAND = "#0b4f8a", "#c9dcee"
-_WIDTH = 32  # characters per line; longer names lose their middle
+_WIDTH = 32  # characters per line; longer names of columns lose their middle
 _LARGEST = 40.0  # inches; larger trees are drawn smaller
 
 
@@ -54,13 +54,15 @@ class _Drawing:
         self.fontsize = fontsize
         self.bars = bars(tree)
         self.colours = colours(tree)
-        self.lines = [
-            [shorten(first, _WIDTH), *rest]
-            for first, *rest in (
-                node_lines(tree, node, decimals, show_counts) for node in range(tree.n_nodes)
-            )
-        ]
-        self.captions = [shorten(answer(tree, node), _WIDTH) for node in range(tree.n_nodes)]
+        self.heads: list[list[str]] = []
+        self.lines: list[list[str]] = []
+        for node in range(tree.n_nodes):
+            told, rest = fitted_lines(tree, node, decimals, show_counts, _WIDTH), []
+            if tree.test[node] < 0:
+                told, rest = wrapped(told[0], _WIDTH, 2), told[1:]
+            self.heads.append([one_line(line) for line in told])
+            self.lines.append([*self.heads[node], *rest])
+        self.captions = [fitted_answer(tree, node, _WIDTH) for node in range(tree.n_nodes)]
         self.line = 1.45 * fontsize
         self.pad = 0.7 * fontsize
         self.box_widths = [
@@ -160,9 +162,10 @@ class _Drawing:
             )
         )
         for i, line in enumerate(self.lines[node]):
-            bold = leaf and i == 0
+            is_head = i < len(self.heads[node])
             centre = y + self.pad / 2 + (i + 0.5) * self.line
-            size = 1.0 if i == 0 else 0.85
+            size = 1.0 if is_head else 0.85
+            bold = bool(leaf) and is_head
             self._text(ax, self.x[node], centre, line, size * scale, ink, bold=bold)
         if self.sketches[node] is not None:
             self._sketch(ax, node, y + height, scale)

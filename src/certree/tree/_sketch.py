@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 _MOST_STEPS = 80  # more cannot be seen in a picture of this size
-_DIGITS = 4
+_DIGITS = 3  # finer than a pixel; more would tell the times of single rows
 
 Point = tuple[float, float]
 
@@ -37,6 +38,12 @@ class Sketch(NamedTuple):
     def to_dict(self) -> dict[str, Any]:
         """Return the sketch as JSON values."""
         return {**self._asdict(), "line": [*self.line], "band": [*self.band]}
+
+
+def round_end(most: float) -> float:
+    """Return where an axis ends that goes up to a number: two digits, not that of a row."""
+    unit = 10.0 ** (math.floor(math.log10(most)) - 1) if most > 0 else 0.0
+    return float(f"{(math.floor(most / unit) + 1) * unit:.6g}") if unit > 0 else 1.0
 
 
 def staircase(x: NDArray[np.float64], y: NDArray[np.float64], end: float) -> list[Point]:

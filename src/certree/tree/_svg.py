@@ -12,7 +12,7 @@ from ._layout import centres
 from ._leaf_look import Colours, Part, bars, colours, content_name, node_lines
 from ._payload_labels import percent
 from ._sketch import Point, Sketch
-from ._wording import answer, one_line, shorten, text_width
+from ._wording import fitted_answer, fitted_question, one_line, shorten, text_width
 
 if TYPE_CHECKING:
     from ._tree import Tree
@@ -23,6 +23,7 @@ _LINE, _PAD, _MARGIN, _GAP = 17.0, 9.0, 6.0, 12.0
 _CAPTION, _BEND = 19.0, 10.0  # room for the answer above a box, and for lines to turn
 _PICTURE = (132.0, 62.0)  # size of the small picture in a leaf
 _MOST_TOLD = 8
+_SHORT = 11  # characters that always stay on one line
 _SIGN = re.compile(r" (?=(?:<=|>|!?=|in) .{1,20}$|\(|deviation |loss )")
 
 
@@ -46,8 +47,13 @@ class _Box(NamedTuple):
 def draw(tree: Tree, decimals: int | None, heading: str, name: str) -> Drawing:
     """Draw the tree; `name` is the beginning of the ids of the drawing."""
     texts = [node_lines(tree, node, decimals) for node in range(tree.n_nodes)]
-    captions = [answer(tree, node) for node in range(tree.n_nodes)]
-    lines = [[part for text in told for part in _folded(text)] for told in texts]
+    captions = [fitted_answer(tree, node, _WIDTH) for node in range(tree.n_nodes)]
+    lines = [
+        fitted_question(tree, node, decimals, _WIDTH)
+        if tree.test[node] >= 0 and len(told[0]) > _SHORT
+        else [part for text in told for part in _folded(text)]
+        for node, told in enumerate(texts)
+    ]
     boxes = _boxes(tree, lines, captions)
     parts, shares, shades = [], bars(tree), colours(tree)
     for node in tree.preorder.tolist():
@@ -97,7 +103,7 @@ def _boxes(tree: Tree, lines: list[list[str]], captions: list[str]) -> list[_Box
 def _folded(text: str) -> list[str]:
     """Return a text as one line, or as two: before a sign or bracket, else about in the middle."""
     text = shorten(text, 2 * _WIDTH - 2)
-    cuts = [match.start() for match in _SIGN.finditer(text)] if len(text) > 11 else []
+    cuts = [match.start() for match in _SIGN.finditer(text)] if len(text) > _SHORT else []
     if not cuts and len(text) > 16:
         cuts = [place for place, character in enumerate(text) if character == " "]
     if not cuts:
@@ -138,7 +144,7 @@ def _node(
     frame = f'x="{left:.1f}" y="{box.top:.1f}" width="{box.width:.1f}" height="{box.height:.1f}"'
     title = f"{'; '.join(map(one_line, texts))} ({_told(tree, node, shares)})"
     parts = [f'<g><title>{escape(title)}</title><rect {style} {frame} rx="6"/>']
-    n_first = len(_folded(texts[0]))
+    n_first = len(_folded(texts[0])) if is_leaf else len(box.lines)
     for i, line in enumerate(box.lines):
         kind = "small" if i >= n_first else "class" if is_leaf else ""
         parts.append(_text(box.x, box.top + 18 + i * _LINE, line, kind, ink))

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from ._leaf_look import SCALE, Part, bars, colours, content_name, node_lines, support
 from ._payload_labels import Labels
 from ._rules import merged, steps
-from ._wording import answer, one_line
+from ._wording import answer, one_line, question_parts
 
 if TYPE_CHECKING:
     from ._tree import Tree
@@ -75,6 +75,7 @@ def _node(tree: Tree, node: int, decimals: int | None, parts_of_bar: list[Part])
         "children": [children.start, len(children)] if children else [],
         "answer": one_line(answer(tree, node)),
         "says": first,
+        "asks": [] if is_leaf else list(question_parts(tree, node, decimals)),
         "parts": parts,
         "told": support(tree, node, decimals) if is_leaf else "",
         "label": int(tree.label[node]),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 import unicodedata
 from typing import TYPE_CHECKING, Any
 
@@ -49,6 +50,12 @@ def _without_middle(first: str, parts: list[str], joint: str, width: int) -> str
     return first + ending
 
 
+def wrapped(text: str, width: int, most: int) -> list[str]:
+    """Return a text in lines of at most `width` characters; of too long a text the end is kept."""
+    lines = textwrap.wrap(one_line(text), width) or [""]
+    return lines if len(lines) <= most else [*lines[: most - 1], shorten(text, width)]
+
+
 def text_width(text: str) -> int:
     """Count the columns a text takes: wide East Asian characters take two."""
     return sum(2 if unicodedata.east_asian_width(c) in "WF" else 1 for c in text)
@@ -81,6 +88,29 @@ def question(tree: Tree, node: int, decimals: int | None = None) -> str:
     """
     test = tree.node_test(node)
     return _describe(test, 0, decimals) if test.n_outcomes == 2 else test.name
+
+
+def question_parts(tree: Tree, node: int, decimals: int | None = None) -> tuple[str, str]:
+    """Return a question as the column and what is asked of it; the latter is empty if multiway."""
+    text, name = one_line(question(tree, node, decimals)), one_line(tree.node_test(node).name)
+    if text.startswith(f"{name} "):
+        return name, text[len(name) + 1 :]
+    return text, ""
+
+
+def fitted_question(tree: Tree, node: int, decimals: int | None, width: int) -> list[str]:
+    """Return a question in lines of at most `width`: a long column is cut, not what is asked."""
+    name, asked = question_parts(tree, node, decimals)
+    return [shorten(name, width), *wrapped(asked, width, 4)] if asked else wrapped(name, width, 2)
+
+
+def fitted_answer(tree: Tree, child: int, width: int) -> str:
+    """Return what is written on an edge: without the column, which its node has, if too long."""
+    text, node = one_line(answer(tree, child)), int(tree.parent[child])
+    name = "" if node < 0 else one_line(tree.node_test(node).name)
+    if len(text) > width and text.startswith(f"{name} "):
+        text = text[len(name) + 1 :]
+    return shorten(text, width)
 
 
 def answer(tree: Tree, child: int) -> str:

@@ -319,7 +319,7 @@ function wrongIn(field, input) {
     return isWrong ? `${field.name} is a number, such as 12.5.` : "";
   }
   if (field.kind !== "time" || text === "" || momentOf(text, field.form) !== null) return "";
-  return `${field.name} is ${KINDS[field.form]}, such as ${EXAMPLES[field.form]}; \u201c${text}\u201d is none.`;
+  return `${field.name} is ${KINDS[field.form]}, such as ${EXAMPLES[field.form]}, but here it is \u201c${text}\u201d.`;
 }
 
 /* Return the outcome of a test for what the form holds, and the value in words. */

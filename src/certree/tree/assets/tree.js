@@ -1,7 +1,9 @@
 /* A tree that can be folded, zoomed and asked. `new TreeView(host, data, options)` draws the data of
    certree.tree._view into an element. Every text of the data becomes a text node, never markup. */
 
+const LONG = 60; // letters of a question that surely has room
 const READABLE = 0.6; // the least scale of the picture before the list takes its place
+const LEGIBLE = 0.4; // the same on paper
 
 function element(tag, attributes, ...children) {
   const made = document.createElement(tag);
@@ -27,7 +29,16 @@ function drawn(tag, attributes, ...children) {
 function joined(text) {
   if (/ weight [\d.]+/.test(text)) return text.replace(/(?<=\d) (?=of|rows?\b)|(?<=of) (?=\d)|(?<= weight) /g, "\u00a0");
   if (/^[\w., %]{1,24} \(.*\)$|^mean of /.test(text)) return text.replace(/(?<!,) (?!\()/g, "\u00a0");
-  return text.replace(/ (?:<=|>|=|!=|in) .{1,20}$/, (end) => " " + end.slice(1).replaceAll(" ", "\u00a0"));
+  const close = text.replace(/ (?:<=|>|=|!=|in) .{1,20}$/, (end) => " " + end.slice(1).replaceAll(" ", "\u00a0"));
+  // A date stays together, and a time may go to the next line.
+  return close.replace(/(\d{4})-(\d\d)-(\d\d)\u00a0?/, (date) => date.replaceAll("-", "\u2060-\u2060").replace("\u00a0", " "));
+}
+
+/* Return a question. Where it would be cut, the column is, and what is asked of it stays. */
+function asked({ says, asks: [column, condition] }) {
+  if (says.length <= LONG || !condition) return [element("span", { class: "says", title: says }, joined(says))];
+  return [element("span", { class: "says column", title: column }, column),
+    element("span", { class: "says" }, joined(" " + condition).trim())];
 }
 
 function percent(share) {
@@ -167,7 +178,7 @@ class TreeView {
     const { nodes, contents, colours, inks, scale } = this.data;
     const own = nodes[node], isLeaf = !own.children.length;
     const first = isLeaf && !own.parts.length ? contents[own.label] : joined(own.says);
-    const box = element("div", { class: "box" }, element("span", { class: "says" }, first));
+    const box = element("div", { class: "box" }, ...(isLeaf ? [element("span", { class: "says" }, first)] : asked(own)));
     own.parts.forEach((part) => box.append(element("div", { class: "part" }, joined(part))));
     const style = { "--level": this.depth[node] };
     if (isLeaf) {
@@ -212,9 +223,8 @@ class TreeView {
   layout() {
     const style = getComputedStyle(this.view);
     this.width = this.view.clientWidth;
-    // Pages of paper are narrower than screens, and say so only after they are laid out.
-    const room = (this.printing ? Math.min(this.width || 680, 680) : this.width)
-      - parseFloat(style.paddingLeft) - parseFloat(style.paddingRight);
+    const paper = this.printing ? this.paper(style) : null;
+    const room = (paper ? paper.width : this.width) - parseFloat(style.paddingLeft) - parseFloat(style.paddingRight);
     const shown = this.visible(), seen = new Set(shown);
     for (const node of this.order) {
       const item = this.nodes[node], isFolded = this.folded.has(node);
@@ -225,36 +235,47 @@ class TreeView {
         item.querySelector(".fold").textContent = isFolded ? "\u25b8" : "\u25be";
       }
     }
-    this.setList(this.mode === "list");
+    this.setList(this.mode === "list" && !paper);
     const size = this.arrange(shown);
-    const fit = Math.min(1, room / size.width);
-    if (this.mode === "auto" && fit < READABLE && this.zoom === 1) {
+    const fit = Math.min(1, room / size.width, paper ? paper.height / size.height : 1);
+    const zoom = paper ? 1 : this.zoom;
+    if (paper ? fit < LEGIBLE : this.mode === "auto" && fit < READABLE && zoom === 1) {
       this.setList(true);
     }
     if (this.isList) {
       this.stage.removeAttribute("style");
       for (const node of shown) this.nodes[node].style.left = this.nodes[node].style.top = "";
-      this.stage.style.fontSize = this.zoom === 1 ? "" : `${Math.min(2, this.zoom)}em`;
+      this.stage.style.fontSize = zoom === 1 ? "" : `${Math.min(2, zoom)}em`;
       this.view.style.height = "";
     } else {
-      const scale = fit * this.zoom;
+      const scale = fit * zoom;
       this.stage.style.fontSize = "";
       this.stage.style.width = size.width + "px";
       this.stage.style.height = size.height + "px";
-      this.stage.style.transform = `scale(${scale})`;
-      this.stage.style.marginLeft = Math.max(0, (room - size.width * scale) / 2) + "px";
+      const left = Math.max(0, (room - size.width * scale) / 2);
+      // On paper, what a picture takes before it is transformed makes browsers shrink all pages.
+      this.stage.style.zoom = paper ? scale : "";
+      this.stage.style.transform = paper ? "" : `scale(${scale})`;
+      this.stage.style.marginLeft = (paper ? left / scale : left) + "px";
       // The stage keeps its unscaled size in the flow, so the view states the height, and what a
       // smaller picture leaves over must not make it scroll.
-      this.stage.style.marginRight = Math.min(0, size.width * (scale - 1)) + "px";
-      this.stage.style.marginBottom = Math.min(0, size.height * (scale - 1)) + "px";
+      this.stage.style.marginRight = paper ? "" : Math.min(0, size.width * (scale - 1)) + "px";
+      this.stage.style.marginBottom = paper ? "" : Math.min(0, size.height * (scale - 1)) + "px";
       const edge = parseFloat(style.paddingTop) + parseFloat(style.paddingBottom) + 1;
       this.view.style.height = size.height * scale + edge + "px";
-      this.view.style.overflow = this.zoom > 1 ? "auto" : "hidden";
+      this.view.style.overflow = zoom > 1 ? "auto" : "hidden";
     }
     this.modeButton.textContent = this.isList ? "Picture" : "List";
     this.modeButton.setAttribute("aria-label", this.isList ? "Show the tree as a picture" : "Show the tree as a list");
     this.modeButton.title = this.modeButton.getAttribute("aria-label");
     this.mark();
+  }
+
+  /* Return the room on paper, which says so only after it is laid out: a page that gives the tree a
+     landscape of its own declares its size; otherwise it is narrow and as long as it likes. */
+  paper(style) {
+    const [width, height] = style.getPropertyValue("--certree-paper").split(" ").map(Number);
+    return width && height ? { width, height } : { width: Math.min(this.width || 680, 680), height: Infinity };
   }
 
   setList(isList) {
