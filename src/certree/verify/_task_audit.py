@@ -241,6 +241,13 @@ def _check_unit(audit: Audit, data: Data, leaves: Leaves, charges: Charges | Non
             multiples |= {w * price for w in set(data.weights.values()) for price in prices}
     else:
         multiples |= {Fraction(certificate.leaf_cost), Fraction(certificate.test_cost)}
+    if certificate.rounding == 0 and leaves.slopes is not None and leaves.target is not None:
+        # A best value is that of a row, so losses are sums of differences of targets.
+        first, level = min(leaves.target.values()), Fraction(1, max(sum(leaves.slopes), 1))
+        share = level if leaves.name == "quantile" else Fraction(1)
+        for row, number in leaves.target.items():
+            off = data.weights[row] * (number - first) * share
+            multiples |= {off * slope for slope in leaves.slopes}
     if any((multiple / certificate.unit).denominator != 1 for multiple in multiples):
         audit.compare("unit", certificate.unit, common_unit(multiples))
 
