@@ -30,10 +30,11 @@ from ._audit import (
 )
 from ._force import Charges, TreeSizes, label_points, least_cost
 from ._leaf_costs import Leaves
-from ._leaves import leaves_of_estimator, leaves_of_task, read_charges
+from ._leaves import leaves_of_estimator, leaves_of_task
 from ._metric_audit import all_tests
 from ._path_audit import check_path, check_whole_path
 from ._plain_numbers import Exact, common_unit, is_close, read, show
+from ._prices import read_charges
 from ._rounding_rules import (
     allowed_for_function,
     allowed_for_labels,
