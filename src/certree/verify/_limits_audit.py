@@ -188,6 +188,8 @@ def _read_problem(
         audit.compare_within("total weight", certificate.total_weight, data.total(), slack)
     table = data.table
     charges = None if stated is None else read_charges(stated, len(table.columns), table.names)
+    audit.compare("number of roundings", len(roundings(certificate)), len(leaves))
+    audit.raise_if_different()
     for one, rounding in zip(leaves, roundings(certificate), strict=True):
         allowed = allowed_for_labels(data, one, audit, charges, with_limits=True)
         check_leeway(audit, rounding, allowed)
