@@ -63,6 +63,15 @@ class Facts:
         return several or len(self.labels or ())
 
     @property
+    def off(self) -> float:
+        """How far weights of outputs may be off, as a share: float64 has few digits of some."""
+        if not self.outputs or self.leaves is None or self.leaves.target is None:
+            return _LAST_BITS
+        rows = list(self.leaves.target)
+        least = self.leaves.least(rows)
+        return _LAST_BITS + (float(self.leaves.noise(rows) / least) if least else 0.0)
+
+    @property
     def rates(self) -> dict[str, dict[Any, float]]:
         """The rates of all groups, as the certificate states them."""
         certificate = self.audit.certificate
@@ -196,14 +205,14 @@ def _compare(stated: Mapping[str, Any], name: str, facts: Facts, of: str = "") -
     if name not in stated:
         return
     wanted = facts.rewards if name == "rewards_" else RECOMPUTED[name](facts)
-    if not _is_same(stated[name], wanted):
+    if not _is_same(stated[name], wanted, facts.off if name == "output_weights_" else _LAST_BITS):
         facts.audit.differ(
             f"{name}{of}: the model has {stated[name]!r:.100}, recomputed {wanted!r:.100}"
         )
 
 
-def _is_same(stated: Any, wanted: Any) -> bool:
-    """Return whether an attribute is what it must be, up to the last bits of floats."""
+def _is_same(stated: Any, wanted: Any, off: float = _LAST_BITS) -> bool:
+    """Return whether an attribute is what it must be, up to a share of floats."""
     if isinstance(wanted, dict):
         return (
             isinstance(stated, dict)
@@ -215,9 +224,9 @@ def _is_same(stated: Any, wanted: Any) -> bool:
         return (
             isinstance(plain, list | tuple)
             and len(plain) == len(wanted)
-            and all(_is_same(one, other) for one, other in zip(plain, wanted, strict=True))
+            and all(_is_same(one, other, off) for one, other in zip(plain, wanted, strict=True))
         )
     if isinstance(wanted, float) and isinstance(plain, float | int):
         both_missing = wanted != wanted and plain != plain
-        return both_missing or abs(plain - wanted) <= _LAST_BITS * abs(wanted)
+        return both_missing or abs(plain - wanted) <= off * abs(wanted)
     return bool(plain == wanted)

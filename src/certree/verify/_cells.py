@@ -34,7 +34,7 @@ from ._fair_audit import Fair, _check_constraint, _check_pairs, _check_rates
 from ._fair_groups import rates_to_compare
 from ._force import Charges
 from ._leaf_costs import Leaves
-from ._leaves import label_leaves, leaves_of_estimator, read_charges
+from ._leaves import label_leaves, leaves_of_estimator
 from ._limits_audit import _check_dual, _check_stated_limits
 from ._limits_audit import _check_tree as _check_limited_tree
 from ._limits_force import check_single_leaves
@@ -43,6 +43,7 @@ from ._metric_audit import check_metric_cost, metric_of
 from ._notes import Note, RowsOf, deviation
 from ._plain_numbers import Exact, exact, plain_list, read
 from ._plain_times import nanoseconds_of_array
+from ._prices import read_charges
 from ._raw_table import Column, RawTable
 from ._shown import check_node_costs, check_shown, has_labels
 from ._stated_weights import _stated_class_weights, wanted_class_weights, with_all_classes

@@ -14,7 +14,6 @@ from certree.exceptions import CertificateError
 from ._attributes import stated_list
 from ._audit import Audit, Data, GivenRows, Walk, predictions_of
 from ._candidates import CandidateRules
-from ._force import Charges
 from ._leaf_costs import Amounts, Leaves, Rates
 from ._linear_audit import linear
 from ._node_rows import ClassPlaces, check_node_rows
@@ -393,43 +392,6 @@ def _is_prediction(stated: Any, predictions: Sequence[Any]) -> bool:
         return stated in predictions
     wide = 4 * (max(predictions) - min(predictions)) + 1e-9 * abs(predictions[0])
     return bool(abs(stated - predictions[0]) <= wide)
-
-
-# ---- prices of tests ---------------------------------------------------------------------------
-
-
-def read_charges(test_costs: Any, n_columns: int, names: Sequence[str] | None) -> Charges:
-    """Read prices of tests: by column, in order, or as measurements of several columns."""
-    listed: list[tuple[Any, Any]]
-    if hasattr(test_costs, "items"):
-        listed = [
-            (cost.columns if hasattr(cost, "price") else column, cost)
-            for column, cost in test_costs.items()
-        ]
-    else:
-        listed = [
-            (cost.columns if hasattr(cost, "price") else column, cost)
-            for column, cost in enumerate(test_costs)
-        ]
-    measurement: dict[int, int] = {}
-    group, price, discounted = [], [], []
-    for number, (columns, cost) in enumerate(listed):
-        several = isinstance(columns, list | tuple | range | np.ndarray)
-        for column in columns if several else [columns]:
-            place = list(names or ()).index(column) if isinstance(column, str) else int(column)
-            measurement[place] = number
-        full = read(getattr(cost, "price", cost), "test_costs")
-        less = getattr(cost, "discounted", None)
-        group.append(getattr(cost, "group", None))
-        price.append(full)
-        discounted.append(full if less is None else read(less, "test_costs"))
-    for column in range(n_columns):
-        if column not in measurement:
-            measurement[column] = len(price)
-            group.append(None)
-            price.append(Fraction(0))
-            discounted.append(Fraction(0))
-    return Charges([measurement[c] for c in range(n_columns)], group, price, discounted)
 
 
 # ---- which task --------------------------------------------------------------------------------

@@ -31,7 +31,7 @@ from ._audit import (
 )
 from ._errors import check_counts, check_own_size, read_classes
 from ._leaf_costs import Leaves
-from ._leaves import leaves_of_estimator, leaves_of_task, read_charges
+from ._leaves import leaves_of_estimator, leaves_of_task
 from ._limits_force import (
     check_by_force,
     check_metric_by_force,
@@ -42,6 +42,7 @@ from ._limits_force import (
 from ._limits_read import Asked, Cut, LimitedTask, Total, read_asked, roundings, slack_of
 from ._metric_audit import Objective, check_metric_cost, metric_of
 from ._plain_numbers import Exact, exact, read, show, text
+from ._prices import read_charges
 from ._rounding_rules import allowed_for_labels
 from ._shown import check_node_costs, check_shown, quiet
 from ._stated_weights import are_short, check_quantum, cost_range

@@ -22,7 +22,7 @@ _ROUNDED = Fraction(1, 2**16)
 
 
 @dataclass(frozen=True)
-class Number:
+class Printed:
     """A number of a note: its exact value, how it is printed, and how far it may be off."""
 
     value: Fraction
@@ -53,7 +53,7 @@ class RowsOf:
     joint: str = " of "
 
 
-Note = Sequence[str | tuple[str, ...] | Number | RowsOf]
+Note = Sequence[str | tuple[str, ...] | Printed | RowsOf]
 """The parts of a note; a tuple holds texts of which any may be there."""
 
 
@@ -63,7 +63,7 @@ def _read(text: str) -> float:
 
 def note_text(note: Note) -> str:
     """Return a note as it is printed."""
-    return "".join(part.text() if isinstance(part, Number) else _texts(part)[0] for part in note)
+    return "".join(part.text() if isinstance(part, Printed) else _texts(part)[0] for part in note)
 
 
 def _texts(part: Any) -> Sequence[str]:
@@ -74,36 +74,36 @@ def is_note(stated: Any, note: Note) -> bool:
     """Return whether a text is this note."""
     pattern = "".join(
         r"(\S+?)"
-        if isinstance(part, Number)
+        if isinstance(part, Printed)
         else "(?:" + "|".join(map(re.escape, _texts(part))) + ")"
         for part in note
     )
     found = re.fullmatch(pattern, stated) if isinstance(stated, str) else None
     if found is None:
         return False
-    numbers = [part for part in note if isinstance(part, Number)]
+    numbers = [part for part in note if isinstance(part, Printed)]
     return all(n.is_written(text) for n, text in zip(numbers, found.groups(), strict=True))
 
 
 # ---- numbers that notes have -------------------------------------------------------------------
 
 
-def mean(total: Fraction, weight: Exact, off: Fraction, form: str = ".4g") -> Number:
+def mean(total: Fraction, weight: Exact, off: Fraction, form: str = ".4g") -> Printed:
     """Return a mean as the number of a note, of a total that may be off."""
     if not weight:
-        return Number(Fraction(0), f"{{:{form}}}".format)
+        return Printed(Fraction(0), f"{{:{form}}}".format)
     value = total / weight
     more = Fraction(0) if Fraction(weight).denominator == 1 else abs(value) * _ROUNDED
-    return Number(value, f"{{:{form}}}".format, off / weight + more)
+    return Printed(value, f"{{:{form}}}".format, off / weight + more)
 
 
-def deviation(squares: Fraction, weight: Exact, off: Fraction) -> Number:
+def deviation(squares: Fraction, weight: Exact, off: Fraction) -> Printed:
     """Return the root of a mean of squares as the number of a note."""
     if not weight:
-        return Number(Fraction(0), "{:.4g}".format)
+        return Printed(Fraction(0), "{:.4g}".format)
     low, value, high = (
         root_above(max(square, Fraction(0)) / weight)
         for square in (squares - off, squares, squares + off)
     )
     more = Fraction(0) if Fraction(weight).denominator == 1 else value * _ROUNDED
-    return Number(value, "{:.4g}".format, max(high - value, value - low) + more)
+    return Printed(value, "{:.4g}".format, max(high - value, value - low) + more)

@@ -7,6 +7,7 @@ of the integers makes necessary, up to a small factor. A certificate with more r
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any
 
@@ -32,6 +33,9 @@ _NOTICED = Fraction(1, 2**9)
 # Rounding beyond this share of the largest cost of all rows needs the status "precision".
 _COARSEST = Fraction(1, 2**10)
 
+
+# Weights that are integers are counted in units so fine that there are about so many.
+_FINE_UNITS = 2**25
 
 # The losses around quantiles of all rows.
 _MOST_LOSS = 2**50
@@ -120,7 +124,26 @@ def allowed_for_squares(data: Data, leaves: Leaves, certificate: Any) -> Fractio
     error = root_above(Fraction(128 * n_numbers, most)) + Fraction(1, 2**28)
     parts = zip(targets, widths, strict=True)
     digits = max(max(map(abs, values)) / width for values, width in parts if width) / 2**46
+    if short:
+        error = min(error, _error_of_fine_weights(data, outputs, widths, most) / whole)
     return min(floors + 8 * whole * (error + digits), whole * _coarsest(certificate) + floors)
+
+
+def _error_of_fine_weights(
+    data: Data, outputs: Sequence[tuple[Fraction, Leaves]], widths: Sequence[Fraction], most: int
+) -> Fraction:
+    """Return what rounding takes where weights are integers, which a search counts in finer units.
+
+    Products of weight and target then have more digits than targets alone.
+    """
+    unit, n_numbers = common_unit(data.weights.values()), len(data.weights) * len(outputs)
+    n_units = data.total() / unit
+    widest = min(_FINE_UNITS, most // (64 * len(outputs)) - len(data.weights))
+    finer = max(Fraction(widest) / n_units / 2, Fraction(1))
+    steps = root_above(most * finer / (n_units * len(outputs)))
+    largest = max(weight * width**2 for (weight, _), width in zip(outputs, widths, strict=True))
+    whole = data.total() * largest
+    return 64 * n_numbers * largest * unit / steps + whole / 2**42
 
 
 def allowed_for_quantiles(data: Data, leaves: Leaves, certificate: Any) -> Fraction:

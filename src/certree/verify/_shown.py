@@ -17,7 +17,7 @@ import numpy as np
 from ._audit import Audit, Data, Walk
 from ._leaf_costs import Leaves
 from ._node_rows import ClassPlaces, check_node_rows
-from ._notes import Note, Number, RowsOf, is_note, note_text
+from ._notes import Note, Printed, RowsOf, is_note, note_text
 from ._plain_numbers import Exact
 
 # What float64 may be off by where it adds up weights, as a share of them.
@@ -204,8 +204,8 @@ def _best_for(walk: Walk, node: int) -> Note:
     counts = [Fraction(count) for count in walk.tree.counts[node]]
     # A leaf without rows is sure of its label.
     share = counts[label] / sum(counts) if sum(counts) else Fraction(1)
-    told: list[str | Number] = [f"best for {int(numbers[label])} of {int(sum(numbers))}"]
-    told += ["" if walk.tree.rows is None else " rows", ", ", Number(share, "{:.1%}".format)]
+    told: list[str | Printed] = [f"best for {int(numbers[label])} of {int(sum(numbers))}"]
+    told += ["" if walk.tree.rows is None else " rows", ", ", Printed(share, "{:.1%}".format)]
     return told if walk.tree.rows is None else [*told, f" of weight {_weight(walk, node)}"]
 
 

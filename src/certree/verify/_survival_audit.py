@@ -14,7 +14,7 @@ from certree.exceptions import CertificateError
 
 from ._audit import Audit, Data, Walk
 from ._leaf_costs import Leaves, Rates
-from ._notes import Note, RowsOf, mean
+from ._notes import Note, Printed, RowsOf, mean
 from ._plain_numbers import read, share_explained
 
 # Cumulative hazards are integers of this unit, which float64 cannot tell from the exact ones.
@@ -103,7 +103,7 @@ def _note(found: Observed, rows: Sequence[int], *, is_weighted: bool) -> Note:
     seen, expected = found.seen(rows), found.expected(rows)
     off = found.data.total() * len(found.data.rows) * _LAST_BITS
     told = mean(seen, 1, off, ".6g")
-    others = [", ", mean(expected, 1, off + expected / 2**30), " expected"]
+    others: list[str | Printed] = [", ", mean(expected, 1, off + expected / 2**30), " expected"]
     if is_weighted:
         return [RowsOf(), ", events of weight ", told, *others]
     return [told, " event" if seen == 1 else " events", *others]

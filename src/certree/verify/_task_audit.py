@@ -30,7 +30,7 @@ from ._audit import (
 )
 from ._force import Charges, TreeSizes, label_points, least_cost
 from ._leaf_costs import Leaves
-from ._leaves import leaves_of_estimator, leaves_of_task, read_charges
+from ._leaves import leaves_of_estimator, leaves_of_task
 from ._metric_audit import all_tests
 from ._path_audit import check_path, check_whole_path
 from ._plain_numbers import (
@@ -42,6 +42,7 @@ from ._plain_numbers import (
     share_explained,
     show,
 )
+from ._prices import read_charges
 from ._rounding_rules import (
     allowed_for_function,
     allowed_for_labels,
@@ -258,6 +259,13 @@ def _check_unit(audit: Audit, data: Data, leaves: Leaves, charges: Charges | Non
         if leaves.amounts is None:
             # What every tree pays for labels, by rounded weights, is no multiple.
             multiples.add(Fraction(certificate.leaf_cost))
+    if certificate.rounding == 0 and leaves.slopes is not None and leaves.target is not None:
+        # A best value is that of a row, so losses are sums of differences of targets.
+        first, level = min(leaves.target.values()), Fraction(1, max(sum(leaves.slopes), 1))
+        share = level if leaves.name == "quantile" else Fraction(1)
+        for row, number in leaves.target.items():
+            off = data.weights[row] * (number - first) * share
+            multiples |= {off * slope for slope in leaves.slopes}
     if any((multiple / certificate.unit).denominator != 1 for multiple in multiples):
         audit.compare("unit", certificate.unit, common_unit(multiples))
 
