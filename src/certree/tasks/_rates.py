@@ -360,13 +360,16 @@ def decided_by_group(
     if isinstance(columns, RankedColumns):
         return columns.constant_within(groups.codes)
     n_rows, n_columns = columns.shape
-    # By group and row; products count rows exactly, some columns at a time.
-    members = (np.arange(len(groups))[:, None] == groups.codes).astype(np.float64)
-    held = np.empty((len(groups), n_columns))
+    rows = [np.flatnonzero(groups.codes == group) for group in range(len(groups))]
+    held = np.empty((len(groups), n_columns), dtype=np.int64)
+    # Columns lie one after the other in memory, so some at a time are turned and read along rows.
     at_once = max(_VALUES_AT_ONCE // max(n_rows, 1), 1)
     for start in range(0, n_columns, at_once):
-        held[:, start : start + at_once] = members @ columns[:, start : start + at_once]
-    sizes = members.sum(axis=1)[:, None]
+        turned = columns[:, start : start + at_once].T
+        for group, members in enumerate(rows):
+            counts = turned.take(members, axis=1).sum(axis=1, dtype=np.int64)
+            held[group, start : start + at_once] = counts
+    sizes = np.array([len(members) for members in rows])[:, None]
     decided = ((held == 0) | (held == sizes)).all(axis=0)
     # A test with a single outcome does not divide the rows.
     total = held.sum(axis=0)
