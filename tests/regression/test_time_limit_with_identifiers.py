@@ -77,17 +77,38 @@ def test_a_regression_with_identifiers_ends_in_time(criterion: str) -> None:
     assert seconds < SOON
 
 
-@pytest.mark.parametrize("n_flags", [2_000, 8_000])
-@pytest.mark.parametrize("max_depth", [2, 4])
-def test_the_search_over_ranks_ends_in_time(max_depth: int, n_flags: int) -> None:
-    """Flags that name a row each, beside numbers: all pairs of features are too many to list."""
+def flags(n_flags: int, n_rows: int) -> tuple[Any, Any, Any]:
+    """Return ranks of five numbers and of flags that name a row each, and labels."""
     rng = np.random.default_rng(0)
-    n_rows = 4_000
     ranks = np.ones((5 + n_flags, n_rows), dtype=np.int32)
     ranks[:5] = [rng.permutation(n_rows) for _ in range(5)]
     ranks[5 + np.arange(n_flags), rng.integers(0, n_rows, n_flags)] = 0
     n_ranks = np.array([n_rows] * 5 + [2] * n_flags, dtype=np.int32)
-    labels = (rng.random(n_rows) < 0.3).astype(np.int32)
+    return ranks, n_ranks, (rng.random(n_rows) < 0.3).astype(np.int32)
+
+
+def test_a_callback_is_heard_while_pairs_of_features_are_counted() -> None:
+    """Once, it waited for a list of twelve million pairs, and for zeros in three gigabytes."""
+    ranks, n_ranks, labels = flags(5_000, 1_500)
+    moments = [time.process_time()]
+
+    def stop(_: Any) -> bool:
+        moments.append(time.process_time())
+        return moments[-1] > moments[0] + 0.8
+
+    options = {"max_depth": 2, "use_greedy_incumbent": False}
+    found = _core.solve_ordered(ranks, n_ranks, labels, ERRORS, None, options, stop)
+    moments.append(time.process_time())
+    assert found.status == "interrupted"
+    assert max(np.diff(moments)) < SOON
+    assert found.counters["peak_bytes"] < 500_000_000
+
+
+@pytest.mark.parametrize("n_flags", [2_000, 8_000])
+@pytest.mark.parametrize("max_depth", [2, 4])
+def test_the_search_over_ranks_ends_in_time(max_depth: int, n_flags: int) -> None:
+    """Flags that name a row each, beside numbers: all pairs of features are too many to list."""
+    ranks, n_ranks, labels = flags(n_flags, 4_000)
     options = {"max_depth": max_depth, "time_limit": 0.3}
     found, seconds = seconds_after(
         0.3, lambda: _core.solve_ordered(ranks, n_ranks, labels, ERRORS, None, options, None)

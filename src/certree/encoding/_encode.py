@@ -55,6 +55,7 @@ def encode_tests(
     """
     result = np.empty((table.n_rows, len(tests)), dtype=np.uint8, order="F")
     groups: dict[tuple[int, type[Test]], list[int]] = {}
+    tests = list(tests)  # one by one, a list of thresholds takes a millisecond for each
     for position, test in enumerate(tests):
         groups.setdefault((test.feature, type(test)), []).append(position)
     for (_, cls), positions in groups.items():

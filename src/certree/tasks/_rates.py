@@ -347,6 +347,10 @@ def _missing(row: int, what: str) -> ValueError:
     )
 
 
+# Counting so many answers takes some milliseconds.
+_VALUES_AT_ONCE = 2**22
+
+
 def decided_by_group(
     columns: NDArray[np.uint8] | RankedColumns, groups: Groups
 ) -> NDArray[np.bool_]:
@@ -356,14 +360,21 @@ def decided_by_group(
     """
     if isinstance(columns, RankedColumns):
         return columns.constant_within(groups.codes)
-    sizes = np.bincount(groups.codes, minlength=len(groups))
-    decided = np.ones(columns.shape[1], dtype=bool)
-    for group, size in enumerate(sizes.tolist()):
-        held = columns[groups.codes == group].sum(axis=0, dtype=np.int64)
-        decided &= (held == 0) | (held == size)
+    n_rows, n_columns = columns.shape
+    rows = [np.flatnonzero(groups.codes == group) for group in range(len(groups))]
+    held = np.empty((len(groups), n_columns), dtype=np.int64)
+    # Columns lie one after the other in memory, so some at a time are turned and read along rows.
+    at_once = max(_VALUES_AT_ONCE // max(n_rows, 1), 1)
+    for start in range(0, n_columns, at_once):
+        turned = columns[:, start : start + at_once].T
+        for group, members in enumerate(rows):
+            counts = turned.take(members, axis=1).sum(axis=1, dtype=np.int64)
+            held[group, start : start + at_once] = counts
+    sizes = np.array([len(members) for members in rows])[:, None]
+    decided = ((held == 0) | (held == sizes)).all(axis=0)
     # A test with a single outcome does not divide the rows.
-    held = columns.sum(axis=0, dtype=np.int64)
-    return np.asarray(decided & (held > 0) & (held < len(columns)))
+    total = held.sum(axis=0)
+    return np.asarray(decided & (total > 0) & (total < n_rows))
 
 
 # ---- rates ---------------------------------------------------------------------------------------
