@@ -288,7 +288,7 @@ def function(data: Data, task: Any) -> Leaves:
             )
         return cost
 
-    factor = getattr(task, "rate_factor", None)
+    factor, columns = getattr(task, "rate_factor", None), statistics.columns
     return Leaves(
         str(task.name),
         of,
@@ -296,7 +296,7 @@ def function(data: Data, task: Any) -> Leaves:
         float,
         data.total(),
         noise=lambda rows: ask(rows)[2],
-        rates=None if factor is None else Rates(*statistics.columns[:2], factor),
+        rates=None if factor is None else Rates(columns[0], columns[1], factor),
     )
 
 
