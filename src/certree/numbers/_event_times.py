@@ -74,13 +74,13 @@ class KaplanMeier(NamedTuple):
 
 
 def kaplan_meier(time: NDArray[Any], event: NDArray[Any], weights: NDArray[Any]) -> KaplanMeier:
-    """Return the Kaplan-Meier curve, with Greenwood's variance on the scale of log(-log)."""
+    """Return the Kaplan-Meier curve, with Greenwood's variance on the scale of log(-log).
+
+    Weights are integers or fractions, so that nothing is left where nothing should be.
+    """
     found = event_steps(time, event, weights)
     events, at_risk = found.events.astype(np.float64), found.at_risk.astype(np.float64)
     left = (found.at_risk - found.events).astype(np.float64)
-    if weights.dtype.kind == "f":
-        # Sums of float64 leave last digits where nothing is left.
-        left = np.where(left <= 1e-12 * at_risk, 0.0, left)
     with np.errstate(all="ignore"):
         survival = np.asarray(np.cumprod(left / at_risk), dtype=np.float64)
         greenwood = np.cumsum(events / (at_risk * left))

@@ -190,7 +190,7 @@ def _squares_of(target: NDArray[np.float64], rows: Rows) -> tuple[Fraction, Frac
     total = math.fsum(shares)
     mean = math.fsum(shares * target) / total
     off = target - mean
-    squares = math.fsum(shares * off * off) - math.fsum(shares * off) ** 2 / total
+    squares = max(math.fsum(shares * off * off) - math.fsum(shares * off) ** 2 / total, 0.0)
     # Targets and their distances from the mean have a last bit each, and so have products.
     moved = float(np.abs(target).max()) * 2.0**-51
     error = squares * 2.0**-48 + moved * (2 * math.sqrt(squares * total) + moved * total)

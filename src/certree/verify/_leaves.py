@@ -306,7 +306,7 @@ def function(data: Data, task: Any) -> Leaves:
             )
         return cost
 
-    factor = getattr(task, "rate_factor", None)
+    factor, columns = getattr(task, "rate_factor", None), statistics.columns
     return Leaves(
         str(task.name),
         of,
@@ -315,7 +315,7 @@ def function(data: Data, task: Any) -> Leaves:
         data.total(),
         noise=lambda rows: ask(rows)[2],
         note=lambda rows, off: ["cost ", mean(ask(rows)[0], 1, off + ask(rows)[2], ".5g")],
-        rates=None if factor is None else Rates(*statistics.columns[:2], factor),
+        rates=None if factor is None else Rates(columns[0], columns[1], factor),
     )
 
 

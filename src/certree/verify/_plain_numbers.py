@@ -183,6 +183,15 @@ def decimals(numbers: Sequence[Fraction]) -> int | None:
     return places if largest * 10**places < 10**MOST_DIGITS else None
 
 
+def above_short(number: Fraction) -> Fraction:
+    """Return a little more than a positive fraction, over a power of two, with 64 digits."""
+    above, below = number.numerator, number.denominator
+    shift = 64 + below.bit_length() - above.bit_length()
+    if shift < 0:
+        return Fraction((above // (below << -shift) + 1) << -shift)
+    return Fraction((above << shift) // below + 1, 1 << shift)
+
+
 def root_above(square: Fraction) -> Fraction:
     """Return a little more than the root of a fraction that is not negative."""
     shift = max(0, 64 - square.numerator.bit_length() + square.denominator.bit_length()) // 2 + 1

@@ -15,7 +15,7 @@ from ._audit import Audit, Data
 from ._force import Charges
 from ._leaf_costs import Leaves, Rates
 from ._leaves import units_of_weight
-from ._plain_numbers import common_unit, decimals, root_above
+from ._plain_numbers import above_short, common_unit, decimals, root_above
 from ._stated_weights import are_short, cost_range, most_splits
 
 # The factor of the range that is kept free for the denominator of a penalty.
@@ -216,8 +216,12 @@ def _noise_of_rates(rates: Rates, n_leaves: int) -> Fraction:
     fastest = max((rates.events[row] + more[row]) / rates.times[row] for row in counted)
     slowest = min(rates.events[row] for row in counted) / time
     log = 1 + max(abs(_log(one * time / seen)) for one in (fastest, slowest))
-    squares = sum(((rates.events[r] + more[r]) ** 2 / rates.times[r] for r in counted), Fraction(0))
-    longer = sum((((time + t) * few) ** 2 / t for t in rates.times.values()), Fraction(0))
+    # Fractions with the times below the line would have denominators of many digits.
+    pairs = ((rates.events[row] + more[row], rates.times[row]) for row in counted)
+    squares = sum((above_short(e * e / t) for e, t in pairs), Fraction(0))
+    longer = sum(
+        (above_short(((time + t) * few) ** 2 / t) for t in rates.times.values()), Fraction(0)
+    )
     moved = root_above(squares * longer) / seen
     by_time = seen * (_log(1 + moved) if moved > few * 2**20 else moved)
     terms = own + seen * log
