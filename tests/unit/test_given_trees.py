@@ -147,6 +147,16 @@ def test_a_stopped_regression_says_that_nothing_is_proven() -> None:
     assert certificate.statement().startswith("Nothing is proven yet; the tree found has")
 
 
+def test_a_bound_of_zero_that_is_reached_is_proven() -> None:
+    bits = np.array([[a, b] for a in (0, 1) for b in (0, 1)] * 5)
+    y = bits[:, 0] ^ bits[:, 1]
+    for tree in (greedy(min_samples_leaf=6), DecisionTreeClassifier(max_depth=1)):
+        found = optimality_gap(tree.fit(bits, y), bits, y, max_depth=2, max_splits=3)
+        assert found.upper_bound == 0
+        assert "a tree that costs 0 was found, which is proven best" in str(found)
+        assert "Nothing is proven" not in str(found)
+
+
 # ---- pipelines and searches ----------------------------------------------------------------------
 
 

@@ -116,7 +116,7 @@ class OptimalityGap:
         text = f"The tree costs {show(self.cost)}{self._share(self.cost, whole)}"
         if self.is_optimal:
             return f"{text}, and no tree within the limits costs less."
-        if self.certificate._proves_nothing:
+        if self.certificate._proves_nothing and not self.certificate.is_optimal:
             text += ". Nothing is proven yet"
         else:
             text += (
