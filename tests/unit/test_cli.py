@@ -19,7 +19,8 @@ import pytest
 from certree import OptimalTreeClassifier, datasets, load
 from certree.cli import _files, main
 from certree.cli._run import run
-from certree.cli._tables import Columns, Layout
+from certree.cli._table_layout import Layout
+from certree.cli._tables import Columns
 
 Run = Callable[..., tuple[int, str, str]]
 

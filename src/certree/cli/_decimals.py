@@ -6,9 +6,9 @@ import re
 from collections.abc import Collection
 
 from ._files import FileTable
-from ._layout import Layout
 from ._printing import remark
 from ._problems import listed
+from ._table_layout import Layout
 
 NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 """A number with a decimal point."""

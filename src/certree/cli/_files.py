@@ -17,8 +17,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ._layout import FileFormat
 from ._problems import UsageProblem
+from ._table_layout import FileFormat
 
 _SEPARATORS = (",", ";", "\t", "|")
 _PARQUET = (".parquet", ".pq")

@@ -10,8 +10,8 @@ from typing import Any, get_args
 from certree.encoding import Flag, Test, TimeThreshold
 from certree.files import check_place, load, model_to_json, write_whole
 
-from ._layout import ColumnType, Layout
 from ._problems import UsageProblem
+from ._table_layout import ColumnType, Layout
 
 _KEY = "table"
 _TYPES = get_args(ColumnType)

@@ -10,8 +10,8 @@ from typing import Annotated, Any, TypeVar, get_type_hints
 
 import typer
 
-from ._layout import FileFormat, Layout
 from ._problems import UsageProblem
+from ._table_layout import FileFormat, Layout
 
 F = TypeVar("F", bound=Callable[..., Any])
 

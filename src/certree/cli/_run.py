@@ -56,6 +56,8 @@ def run(arguments: Sequence[str]) -> int:
         code = PIPE_CLOSED if isinstance(end.__context__, BrokenPipeError) else end.code
     except BrokenPipeError:
         code = PIPE_CLOSED
+    except typer.Abort:
+        return INTERRUPTED
     except Exception as error:
         if not hasattr(error, "format_message"):
             raise

@@ -24,8 +24,8 @@ from certree.encoding._times import parse_time
 
 from ._decimals import NUMBER, decimal_sign
 from ._files import FileTable
-from ._layout import ColumnType, Layout
 from ._problems import UsageProblem, listed, no_column
+from ._table_layout import ColumnType, Layout
 
 MISSING = ("", "NA", "N/A", "NaN", "nan", "NULL", "null")
 """What stands for a missing value in CSV files."""

@@ -24,11 +24,11 @@ from certree.tree import Tree
 from certree.verify import verify
 
 from ._files import FileTable, read_file
-from ._layout import Layout
 from ._models import feature_names, load_model, write_text
 from ._options import TableOptions
 from ._printing import console, remark, say, say_json, say_result
 from ._problems import PROVEN, UsageProblem, listed
+from ._table_layout import Layout
 from ._tables import LearningData, read_data
 
 # Formats by the ends of file names.
