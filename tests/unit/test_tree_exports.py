@@ -401,13 +401,13 @@ def test_mermaid_reads_well() -> None:
 def test_a_frame_has_one_rule_per_leaf() -> None:
     tree = mixed_tree()
     frame = tree.to_frame()
-    assert list(frame.columns) == ["leaf", "depth", "rule", "prediction", "weight", "share"]
+    assert list(frame.columns) == ["leaf", "depth", "rule", "prediction", "rows", "share"]
     assert [f"{r}: {p}" for r, p in zip(frame["rule"], frame["prediction"], strict=True)] == [
         str(rule) for rule in tree.rules()
     ]
     by_leaf = frame.set_index("leaf")["prediction"]
     assert by_leaf[tree.apply(MIXED_ROWS)].tolist() == tree.predict(MIXED_ROWS).tolist()
-    assert frame["weight"].tolist() == tree.weights[frame["leaf"]].tolist()
+    assert frame["rows"].tolist() == tree.weights[frame["leaf"]].tolist()
     numbers = OptimalTreeRegressor(max_depth=1).fit([[0], [1]], [1.5, 2.5]).tree_.to_frame()
     assert "share" not in numbers
     assert numbers["prediction"].dtype == np.float64

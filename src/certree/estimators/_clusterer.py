@@ -155,8 +155,8 @@ class OptimalTreeClusterer(ClusterMixin, BaseTaskTree):
     >>> model.labels_.tolist(), model.cluster_centers_.tolist()
     ([0, 0, 1, 1], [[1.1, 21.0], [5.1, 20.0]])
     >>> print(model.to_text())
-    x0 <= 3: cluster 0, x0 1.1, x1 21 (means of 2)
-    x0 > 3: cluster 1, x0 5.1, x1 20 (means of 2)
+    x0 <= 3: cluster 0, x0 1.1, x1 21 (means of 2 rows)
+    x0 > 3: cluster 1, x0 5.1, x1 20 (means of 2 rows)
     """
 
     _needs_rows: ClassVar[str] = (

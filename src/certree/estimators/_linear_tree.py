@@ -143,8 +143,8 @@ class LinearTreeRegressor(RegressorMixin, DepthByPosition, BaseTargetTree):
     >>> y = [2 * x if x < 6 else 40 - x for x in range(12)]
     >>> model = LinearTreeRegressor(max_depth=1).fit(X, y)
     >>> print(model.to_text())
-    x0 <= 5.5: 0 + 2 * x0 (weight 6, error 0)
-    x0 > 5.5: 40 - 1 * x0 (weight 6, error 0)
+    x0 <= 5.5: 0 + 2 * x0 (6 rows, error 0)
+    x0 > 5.5: 40 - 1 * x0 (6 rows, error 0)
     >>> model.predict([[3], [10]]).tolist()
     [6.0, 30.0]
     """

@@ -378,10 +378,11 @@ class PredictsClasses(ClassifierMixin, PredictsByTree):
         self.fit(reduced, labels_of(self, reduced), sample_weight=reduced.weights, **more)
 
     def predict_proba(self, X: Any) -> Any:
-        """Return the class frequencies of the leaf that each row reaches.
+        """Return the share of each class among the training rows of the leaf that a row reaches.
 
-        The label of a leaf may differ from its most frequent class: a metric or a constraint may
-        prefer another.
+        Each training row counts with its sample weight. Weights of classes and of the objective do
+        not enter: they say what errors cost. So the label of a leaf, the one that costs least, may
+        differ from its most frequent class, and may have a share below one half.
 
         Parameters
         ----------
@@ -391,7 +392,7 @@ class PredictsClasses(ClassifierMixin, PredictsByTree):
         Returns
         -------
         array of shape (n_rows, n_classes)
-            Shares of the training weight (class weights included), in the order of ``classes_``.
+            Shares of the training rows, by sample weight, in the order of ``classes_``.
             For several outputs, a list with such an array for each.
         """
         return self._read(X, "predict_proba")

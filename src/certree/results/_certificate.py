@@ -270,6 +270,13 @@ class Certificate(Record):
             proven = f"has {name} above {show(exact(1 - Fraction(self.lower_bound)))}"
             reached = show(exact(1 - Fraction(self.cost)))
             return proven, f"has {reached}, at most {self.gap_text()} less than the best"
+        if self.task == "balanced_accuracy" and self.complexity == 0:
+            least, reached, apart = (
+                show(exact(1 - Fraction(cost) / self.total_weight))
+                for cost in (self.lower_bound, self.cost, self.total_weight - self.gap)
+            )
+            found = f"has balanced accuracy {reached}, at most {apart} less than the best"
+            return f"has balanced accuracy above {least}", found
         if self.complexity == 0:
             proven = f"makes fewer than {self._errors(self.lower_bound)}"
             found = f"makes {self._errors(self.cost)}"

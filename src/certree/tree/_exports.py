@@ -28,7 +28,7 @@ class TreeExports:
         """Return one rule per leaf: conditions, prediction, support.
 
         Conditions on the same column are merged (``20.5 < age <= 35.5``); the support is the
-        weight of the training rows in the leaf.
+        number of the training rows in the leaf.
         """
         return _rules.rules(self._tree)
 
@@ -159,8 +159,9 @@ class TreeExports:
     def to_frame(self) -> Any:
         """Return the rules as a pandas data frame with one row per leaf.
 
-        The columns are leaf (its number), depth, rule, prediction, weight (of the training rows)
-        and, if leaves hold labels, share (of the predicted class among them).
+        The columns are leaf (its number), depth, rule, prediction, rows (of the training table),
+        weight (of these rows, if they had weights) and, if leaves hold labels, share (of the
+        predicted class among them).
         """
         return _rules.to_frame(self._tree)
 
@@ -168,6 +169,10 @@ class TreeExports:
         self, X: Any = None, *, encoded: bool = False, regressor: bool = False
     ) -> DecisionTreeClassifier | DecisionTreeRegressor:
         """Return a fitted scikit-learn tree with the same predictions.
+
+        scikit-learn predicts the class with the largest share. Where that is not the label of a
+        leaf, as class weights, costs and metrics can have it, the label's share is raised until it
+        is, so that probabilities differ from those of `predict_proba` there.
 
         Parameters
         ----------

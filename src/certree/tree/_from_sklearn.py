@@ -75,12 +75,16 @@ def from_sklearn(given: Any, table: Table, classes: NDArray[Any]) -> Tree:
     # Older versions keep weights here, newer ones shares.
     totals = shares.sum(axis=1, keepdims=True)
     weights = inner.weighted_n_node_samples[order][:, np.newaxis]
+    counts = shares / np.where(totals > 0, totals, 1) * weights
+    if np.array_equal(inner.weighted_n_node_samples, inner.n_node_samples):
+        # Without weights these are rows, which floats may miss by their last bits.
+        counts = np.rint(counts).astype(np.int64)
     return Tree(
         tests,
         test,
         first_child,
         np.where(is_leaf, shares.argmax(axis=1), -1),
-        counts=shares / np.where(totals > 0, totals, 1) * weights,
+        counts=counts,
         classes=classes,
         feature_names=None if names is None else [str(name) for name in names],
         n_features=inner.n_features,

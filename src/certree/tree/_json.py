@@ -161,6 +161,7 @@ def _payload(data: Mapping[str, Any], nodes: Sequence[Mapping[str, Any]], form: 
         counts = _counts([node["counts"] for node in nodes], len(classes))
         return Labels(label, counts, classes, rows=_rows(rows, len(classes)))
     leaves = data["leaves"]
+    amounts: list[Any]
     if not _has_counts(leaves):
         rows, n_columns = None if rows is None else [[number] for number in rows], 1
         amounts = [[node["weight"]] for node in nodes]

@@ -10,7 +10,7 @@ from ._wording import answer, shorten
 if TYPE_CHECKING:
     from ._tree import Tree
 
-_WIDTH = 48
+_WIDTH = 60
 
 # Letters, digits and these stand for themselves; all else could be read as a mark of the language.
 _SAFE = frozenset(" .,:()%=+-'/_?!")

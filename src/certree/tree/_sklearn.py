@@ -190,13 +190,16 @@ def _nodes(tree: Tree, encoded: bool, thresholds: list[float]) -> NDArray[np.voi
 def _values(tree: Tree) -> NDArray[np.float64]:
     """Return class shares whose largest is the label, since that is what scikit-learn predicts.
 
-    With a cost matrix, or in a tie, a leaf's label need not be its most frequent class. There,
-    and only there, the label's share is raised by the least that makes it the largest.
+    With class weights or costs, for a metric, or in a tie, a leaf's label need not be its most
+    frequent class. There, and only there, the label's share is raised until it is the largest, and
+    all are divided by their sum.
     """
     values = tree.probabilities
     for leaf in np.flatnonzero(tree.test < 0):
         label = tree.label[leaf]
         if values[leaf].argmax() != label:
+            values[leaf, label] = values[leaf].max()
+            values[leaf] /= values[leaf].sum()
             values[leaf, label] = np.nextafter(values[leaf].max(), np.inf)
     return values
 

@@ -468,9 +468,10 @@ class Tree(TreeExports):
         return self._payload.predict(_routing.route(self, table), table)
 
     def predict_proba(self, X: Any) -> Any:
-        """Return the weighted class shares of the leaf that each row reaches.
+        """Return the share of each class among the training rows of the leaf that a row reaches.
 
-        An array of shape (n_rows, n_classes); for several outputs a list of them.
+        Each training row counts with its sample weight. An array of shape (n_rows, n_classes); for
+        several outputs a list of them.
         """
         if isinstance(self._payload, SeveralLabels):
             return self._payload.shares(self.apply(X))

@@ -60,10 +60,13 @@ def n_rows(number: int) -> str:
 
 
 def weight(value: float, decimals: int | None = None) -> str:
-    """Format a weighted count: whole ones as integers, others with two digits or `decimals`."""
-    if float(value).is_integer():
-        return str(int(value))
-    return f"{float(value):.{2 if decimals is None else decimals}f}"
+    """Return a weight with `decimals`, or without zeros at its end; three digits if it is small."""
+    number = float(value)
+    if number.is_integer():
+        return str(int(number))
+    if decimals is not None:
+        return f"{number:.{decimals}f}"
+    return f"{number:.3g}" if number < 1 else f"{number:.2f}".rstrip("0").rstrip(".")
 
 
 def condition(tree: Tree, node: int, outcome: int, decimals: int | None = None) -> str:

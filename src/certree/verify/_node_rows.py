@@ -36,7 +36,8 @@ def check_node_rows(
         found: list[Exact] = []
         numbers: list[Exact] = []
         for places, n_places in outputs:
-            sums, sizes = [Fraction(0)] * n_places, [0] * n_places
+            sums: list[Exact] = [0] * n_places
+            sizes = [0] * n_places
             for row in rows:
                 place = 0 if places is None else places[row]
                 sums[place] += weights[row]

@@ -25,6 +25,7 @@ function drawn(tag, attributes, ...children) {
 
 /* Keep a sign and the short value after it on one line, and so the parts of "54 of 60 (90.0%)". */
 function joined(text) {
+  if (/ weight [\d.]+/.test(text)) return text.replace(/(?<=\d) (?=of|rows?\b)|(?<=of) (?=\d)|(?<= weight) /g, "\u00a0");
   if (/^[\w., %]{1,24} \(.*\)$|^mean of /.test(text)) return text.replace(/(?<!,) (?!\()/g, "\u00a0");
   return text.replace(/ (?:<=|>|=|!=|in) .{1,20}$/, (end) => " " + end.slice(1).replaceAll(" ", "\u00a0"));
 }
@@ -187,7 +188,8 @@ class TreeView {
     const told = isLeaf ? `${contents[own.label]}, ${own.told}` : `${own.says}?`;
     const siblings = own.parent < 0 ? [node] : this.children(own.parent);
     return element("div", {
-      class: "node" + (isLeaf ? " leaf" : " split") + (isLeaf && scale ? " amount" : ""),
+      class: "node" + (isLeaf ? " leaf" : " split") + (isLeaf && scale ? " amount" : "")
+        + (isLeaf && own.weight !== null ? " weighed" : ""),
       role: "treeitem", tabindex: "-1", "data-node": node, style,
       "aria-level": this.depth[node] + 1,
       "aria-posinset": siblings.indexOf(node) + 1, "aria-setsize": siblings.length,
@@ -377,7 +379,8 @@ class TreeView {
     if (own.mix.length && (classes || !isLeaf)) {
       // Beside notes, rows are counted by what is best for them.
       const told = own.note ? `Best ${noun} for these rows` : "Classes of these rows";
-      const title = classes ? told : `What rows here get (${noun})`;
+      const of = own.weight === null ? "" : ", shares of weight";
+      const title = (classes ? told : `What rows here get (${noun})`) + of;
       const rows = own.mix.map(([content, share, number]) => ({
         name: contents[content],
         colour: colours[content],
