@@ -36,6 +36,7 @@ from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent
 WIDTH = 100
+SECONDS = r"seconds +\S+"
 KINDS = ("python", "text", "console")
 FENCE = re.compile(
     r"^(?:<!-- (?P<mark>not run|not compared): [^\n]+ -->\n\n?)?"
@@ -131,7 +132,7 @@ def _write_csv(name: str, rows: list[list[Any]]) -> None:
 
 def squeezed(text: str) -> str:
     """Return a text with single spaces, and without the time that something took."""
-    return " ".join(re.sub(r"seconds +\S+", "seconds", text).split())
+    return " ".join(re.sub(SECONDS, "seconds", text).split())
 
 
 def shown_output(shown: str, printed: list[str]) -> str:
@@ -149,7 +150,9 @@ def shown_output(shown: str, printed: list[str]) -> str:
         return ""
     if any(squeezed(shown) == squeezed(run) for run in runs):
         return shown
-    return wrapped(max(runs, key=lambda run: _likeness(squeezed(shown), squeezed(run))))
+    found = max(runs, key=lambda run: _likeness(squeezed(shown), squeezed(run)))
+    times = re.findall(SECONDS, shown)
+    return wrapped(re.sub(SECONDS, lambda new: times.pop(0) if times else new[0], found))
 
 
 def _likeness(one: str, other: str) -> float:

@@ -42,6 +42,7 @@ def test_what_the_code_prints_stays(output: str) -> None:
         ("a bush\n", "a tree\n"),
         ("the end of that\n", "the end of it\n"),
         ("a tree\n\nthe end of it\n", "a tree\nseconds  0.5\nthe end of it\n"),
+        ("a bush\nseconds  0.2\n", "a tree\nseconds  0.2\n"),
     ],
 )
 def test_what_the_code_does_not_print_is_replaced_by_what_is_most_like_it(
