@@ -173,7 +173,7 @@ def fitted_lines(
     return fitted_question(tree, node, decimals, width) if is_long else lines
 
 
-class Part(NamedTuple):
+class BarPart(NamedTuple):
     """A part of the bar of a node.
 
     Attributes
@@ -191,7 +191,7 @@ class Part(NamedTuple):
     rows: int | None
 
 
-def bars(tree: Tree) -> list[list[Part]]:
+def bars(tree: Tree) -> list[list[BarPart]]:
     """Return the bar of each node; of predictions only if they can be told apart."""
     payload = tree.payload
     if isinstance(payload, Labels) and not colours(tree).is_scale:
@@ -203,11 +203,11 @@ def bars(tree: Tree) -> list[list[Part]]:
         totals = cells.sum(axis=1, keepdims=True)
         shares = cells / np.where(totals > 0, totals, 1)
         rows = None if payload.node_rows is None else _by_content(tree, payload.node_rows)
-    found: list[list[Part]] = []
+    found: list[list[BarPart]] = []
     for node, line in enumerate(shares.tolist()):
         numbers = [None] * len(line) if rows is None else rows[node].tolist()
         parts = zip(range(len(line)), line, numbers, strict=True)
-        found.append([Part(*part) for part in parts if part[1] > 0])
+        found.append([BarPart(*part) for part in parts if part[1] > 0])
     return found
 
 

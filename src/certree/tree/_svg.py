@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from ._layout import centres
-from ._leaf_look import Colours, Part, bars, colours, content_name, node_lines
+from ._leaf_look import BarPart, Colours, bars, colours, content_name, node_lines
 from ._payload_labels import percent
 from ._sketch import Point, Sketch
 from ._wording import fitted_answer, fitted_question, one_line, shorten, text_width
@@ -129,7 +129,7 @@ def _node(
     node: int,
     box: _Box,
     texts: list[str],
-    shares: list[Part],
+    shares: list[BarPart],
     shades: Colours,
 ) -> str:
     style, ink, is_leaf = 'class="split"', "", tree.test[node] < 0
@@ -158,7 +158,7 @@ def _node(
     return "".join(parts) + "</g>"
 
 
-def _bar(shares: list[Part], place: tuple[float, float, float], shades: Colours) -> str:
+def _bar(shares: list[BarPart], place: tuple[float, float, float], shades: Colours) -> str:
     """Return the shares of a node as a thin stacked bar."""
     left, top, width = place
     parts = []
@@ -198,7 +198,7 @@ def _text(x: float, y: float, text: str, kind: str, ink: str = "") -> str:
     return f'<text{attribute}{ink} x="{x:.1f}" y="{y:.1f}">{escape(shorten(text, _WIDTH))}</text>'
 
 
-def _told(tree: Tree, node: int, shares: list[Part]) -> str:
+def _told(tree: Tree, node: int, shares: list[BarPart]) -> str:
     """Return the shares of a node in words, or its rows if there are too many."""
     if not 0 < len(shares) <= _MOST_TOLD:
         return tree.payload.support(node)[0] if tree.test[node] < 0 else "many predictions"

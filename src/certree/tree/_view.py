@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ._leaf_look import SCALE, Part, bars, colours, content_name, node_lines, support
+from ._leaf_look import SCALE, BarPart, bars, colours, content_name, node_lines, support
 from ._payload_labels import Labels
 from ._rules import merged, steps
 from ._wording import answer, one_line, question_parts
@@ -65,7 +65,9 @@ def _sketch(tree: Tree, node: int) -> dict[str, Any] | None:
     return None if sketch is None else sketch.to_dict()
 
 
-def _node(tree: Tree, node: int, decimals: int | None, parts_of_bar: list[Part]) -> dict[str, Any]:
+def _node(
+    tree: Tree, node: int, decimals: int | None, parts_of_bar: list[BarPart]
+) -> dict[str, Any]:
     is_leaf = bool(tree.test[node] < 0)
     payload, rows = tree.payload, tree.payload.node_rows
     children = tree.children(node)

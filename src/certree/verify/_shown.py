@@ -193,7 +193,9 @@ def _numbers(walk: Walk, node: int) -> Sequence[Any]:
 
 def _weight(walk: Walk, node: int) -> str:
     weight = float(sum(walk.tree.counts[node]))
-    return str(int(weight)) if weight.is_integer() else f"{weight:.2f}"
+    if weight.is_integer():
+        return str(int(weight))
+    return f"{weight:.3g}" if weight < 1 else f"{weight:.2f}".rstrip("0").rstrip(".")
 
 
 def _best_for(walk: Walk, node: int) -> Note:
