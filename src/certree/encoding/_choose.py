@@ -162,24 +162,24 @@ def _category_tests(
     if rules.is_possible is not None and not rules.is_possible(len(known)):
         raise NoTimeLeftError
     if rules.category_tests == "subsets":
-        tests = _one_by_one(index, name, known, has_others, has_missing)
-        found = subset_tests(tests, has_missing)
+        single = _one_by_one(index, name, known, has_others, has_missing)
+        found = subset_tests(single, has_missing)
         if found is not None:
             return found
         warn(
-            f"The column {name!r} has {len(tests) + has_missing} categories, too many for all sets "
-            f"of them: trees ask for single ones. category_tests='subsets' takes {MOST_GROUPS} at "
+            f"The column {name!r} has {len(single) + has_missing} categories, too many for all "
+            f"sets of them: trees ask for single ones. category_tests='subsets' takes {MOST_GROUPS} at "
             "most; join rare ones with min_category_rows."
         )
     others = [None] if has_others else []  # stands for all that are rare
     asked = without_needless([*known, *others], has_missing, rules.category_tests)
-    single = [value for value in asked if value is not None]
-    if rules.most is not None and rules.most < len(single):
-        kept = set(sorted(single, key=lambda value: -counts[value])[: rules.most])
-        single = [value for value in single if value in kept]
+    values = [value for value in asked if value is not None]
+    if rules.most is not None and rules.most < len(values):
+        kept = set(sorted(values, key=lambda value: -counts[value])[: rules.most])
+        values = [value for value in values if value in kept]
     side = False if has_missing else None
     # Made last, since an object for each of many categories takes time.
-    tests: list[Test] = [Category(index, name, value, side) for value in single]
+    tests: list[Test] = [Category(index, name, value, side) for value in values]
     return tests if None not in asked else [*tests, Subset(index, name, tuple(known), True, side)]
 
 

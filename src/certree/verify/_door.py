@@ -240,8 +240,8 @@ def _n_outputs(model: Any) -> int | None:
     tree = getattr(model, "tree_", None)
     if wanted is None or tree is None:
         return None
-    held = getattr(tree.payload, "values", np.empty(0))
-    n_held = held.shape[1] if held.ndim > 1 else 1
+    shape = np.shape(getattr(tree.payload, "values", ()))
+    n_held = shape[1] if len(shape) > 1 else 1
     if wanted != n_held:
         raise CertificateError(f"n_outputs_ is {wanted!r}, but leaves hold {n_held} outputs.")
     return n_held
