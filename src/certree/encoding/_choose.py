@@ -168,8 +168,8 @@ def _category_tests(
             return found
         warn(
             f"The column {name!r} has {len(single) + has_missing} categories, too many for all "
-            f"sets of them: trees ask for single ones. category_tests='subsets' takes {MOST_GROUPS} at "
-            "most; join rare ones with min_category_rows."
+            f"sets of them: trees ask for single ones. category_tests='subsets' takes "
+            f"{MOST_GROUPS} at most; join rare ones with min_category_rows."
         )
     others = [None] if has_others else []  # stands for all that are rare
     asked = without_needless([*known, *others], has_missing, rules.category_tests)
