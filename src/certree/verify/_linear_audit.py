@@ -19,7 +19,15 @@ from ._audit import Audit, Data, Walk
 from ._candidates import CandidateRules
 from ._leaf_costs import Leaves
 from ._notes import Note, RowsOf, deviation
-from ._plain_numbers import common_unit, decimals, read, read_list, root_above, share_explained
+from ._plain_numbers import (
+    LAST_FLOAT,
+    common_unit,
+    decimals,
+    read,
+    read_list,
+    root_above,
+    share_explained,
+)
 from ._stated_weights import are_short, cost_range, most_splits
 
 # A search adds up products of integers to less than this.
@@ -360,5 +368,5 @@ def _check_columns(
         total = sum((weights[row] * models.target[row] for row in rows), Fraction(0))
         mean, size = total / models.data.weight(rows), max(abs(models.target[i]) for i in rows)
         stated = float(payload.means[walk.tree.label[leaf]])
-        audit.compare_within(f"mean of leaf {leaf}", read(stated), mean, size / 2**44)
+        audit.compare_within(f"mean of leaf {leaf}", read(stated), mean, size / 2**44 + LAST_FLOAT)
     audit.done("the columns of formulas, and the mean of every leaf")

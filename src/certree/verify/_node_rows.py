@@ -28,9 +28,7 @@ def check_node_rows(
 ) -> None:
     """Compare the numbers and the weights of rows in all nodes, by the classes of each output."""
     tree, weights = walk.tree, data.sample_weights
-    total = Fraction(sum(weights.values()))
-    # Weights near the ends of float64 are stated as shares of all weight.
-    whole = Fraction(1) if 10**-290 < total < 10**290 else total
+    whole = weight_unit(data)
     named = "class counts" if sum(n_places for _, n_places in outputs) > 1 else "weight"
     for node, rows in sorted(walk.rows.items()):
         found: list[Exact] = []
@@ -50,6 +48,12 @@ def check_node_rows(
         elif not _are_equal(stated, numbers):
             audit.compare(f"rows of node {node}", list(stated), numbers)
     audit.done("the number and the weight of the rows in every node")
+
+
+def weight_unit(data: Data) -> Fraction:
+    """Return what weights of nodes are multiples of: 1, or near the ends of float64 all weight."""
+    total = Fraction(sum(data.sample_weights.values()))
+    return Fraction(1) if Fraction(1, 10**290) <= total <= 10**290 else total
 
 
 def _are_equal(stated: Sequence[Any], found: Sequence[Exact]) -> bool:

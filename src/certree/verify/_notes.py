@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from ._plain_numbers import Exact, root_above
+from ._plain_numbers import Exact, float_or_infinite, root_between
 
 # What float64 may be off by, as a share of a number.
 _LAST_BITS = Fraction(1, 2**40)
@@ -32,7 +32,7 @@ class Printed:
     def text(self, side: int = 0) -> str:
         """Return the number, the least or the greatest possible one, as it is printed."""
         off = self.off + abs(self.value) * _LAST_BITS
-        return self.form(float(self.value + side * off))
+        return self.form(float_or_infinite(self.value + side * off))
 
     def is_written(self, text: str) -> bool:
         """Return whether a text is this number."""
@@ -101,9 +101,8 @@ def deviation(squares: Fraction, weight: Exact, off: Fraction) -> Printed:
     """Return the root of a mean of squares as the number of a note."""
     if not weight:
         return Printed(Fraction(0), "{:.4g}".format)
-    low, value, high = (
-        root_above(max(square, Fraction(0)) / weight)
-        for square in (squares - off, squares, squares + off)
-    )
+    value, _ = root_between(squares / weight)
+    low, _ = root_between(max(squares - off, Fraction(0)) / weight)
+    _, high = root_between((squares + off) / weight)
     more = Fraction(0) if Fraction(weight).denominator == 1 else value * _ROUNDED
     return Printed(value, "{:.4g}".format, max(high - value, value - low) + more)

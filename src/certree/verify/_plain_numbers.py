@@ -192,9 +192,24 @@ def above_short(number: Fraction) -> Fraction:
     return Fraction((above << shift) // below + 1, 1 << shift)
 
 
+def root_between(square: Fraction) -> tuple[Fraction, Fraction]:
+    """Return bounds of the root of a fraction that is not negative, equal where it is a fraction.
+
+    They have 128 binary digits. With s the square times ``4**shift``, rounded down, the integer
+    root r of s has ``r <= root * 2**shift < r + 1``.
+    """
+    if not square:
+        return square, square
+    above, below = square.numerator, square.denominator
+    roots = math.isqrt(above), math.isqrt(below)
+    if roots[0] ** 2 == above and roots[1] ** 2 == below:
+        return Fraction(*roots), Fraction(*roots)
+    shift = (257 + below.bit_length() - above.bit_length()) // 2
+    scaled = (above << 2 * shift) // below if shift >= 0 else above // (below << -2 * shift)
+    least, unit = math.isqrt(scaled), Fraction(2) ** -shift
+    return least * unit, (least + 1) * unit
+
+
 def root_above(square: Fraction) -> Fraction:
-    """Return a little more than the root of a fraction that is not negative."""
-    shift = max(0, 64 - square.numerator.bit_length() + square.denominator.bit_length()) // 2 + 1
-    return Fraction(
-        math.isqrt((square.numerator << 2 * shift) // square.denominator) + 1, 1 << shift
-    )
+    """Return the root of a fraction that is not negative, or a little more."""
+    return root_between(square)[1]

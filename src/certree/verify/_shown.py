@@ -16,7 +16,7 @@ import numpy as np
 
 from ._audit import Audit, Data, Walk
 from ._leaf_costs import Leaves
-from ._node_rows import ClassPlaces, check_node_rows
+from ._node_rows import ClassPlaces, check_node_rows, weight_unit
 from ._notes import Note, Printed, RowsOf, is_note, note_text
 from ._plain_numbers import Exact
 
@@ -114,9 +114,12 @@ def _check_best(
         first = {row: places[0] for row, places in best.items()}
         check_node_rows(audit, data, walk, [ClassPlaces(first, n_labels)])
         return
+    whole = weight_unit(data)
+    shares = {row: weights[row] / whole for row in data.rows}
+    sizes = {row: data.n_behind(row) for row in data.rows}
     for node, rows in sorted(walk.rows.items()):
         stated = tree.counts[node], tree.counts[node] if tree.rows is None else tree.rows[node]
-        for told, each in zip(stated, (weights, dict.fromkeys(rows, 1)), strict=True):
+        for told, each in zip(stated, (shares, sizes), strict=True):
             if not _are_possible(told, rows, best, each, n_labels):
                 audit.differ(f"class counts of node {node}: {told}, which its rows cannot have")
 
