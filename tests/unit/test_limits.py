@@ -108,7 +108,7 @@ def test_a_work_limit_keeps_the_incumbent_with_a_valid_bound_and_warns() -> None
     X, y = noise(120, 12)
     best = OptimalTreeClassifier(max_depth=4).fit(X, y).certificate_.cost
     model = WorkLimited(max_depth=4)
-    with pytest.warns(OptimalityWarning, match=r"work_limit.* so the gap is \d+ \(.*% of all"):
+    with pytest.warns(OptimalityWarning, match=r"work_limit.* so the gap is \d+ \(.*% of the rows"):
         model.fit(X, y)
     found = model.certificate_
     assert found.status == "work_limit"

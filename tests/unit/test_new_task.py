@@ -41,7 +41,7 @@ def _files_with(words: str) -> set[str]:
 def test_a_task_with_an_estimator_touches_the_six_files_of_the_list() -> None:
     listed = _list("CONTRIBUTING.md", "Adding a task")
     assert len(listed) == 6
-    assert _files_with("OrdinalError|OrdinalTreeClassifier|rank_distance") == set(listed)
+    assert _files_with("OrdinalError|OrdinalTreeClassifier|rank_distance") >= set(listed)
 
 
 def test_the_guide_walks_through_the_same_files() -> None:

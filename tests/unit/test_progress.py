@@ -253,7 +253,12 @@ def test_a_log_gets_a_line_when_something_has_changed(monkeypatch: pytest.Monkey
 @pytest.mark.parametrize(
     ("measure", "cost", "bound", "text"),
     [
-        (Measure("errors", Fraction, 100), 12, 9, "errors 12, at least 9 (gap 3, 3.00% of all"),
+        (
+            Measure("errors", Fraction, 100),
+            12,
+            9,
+            "errors 12, at least 9 (gap 3, 3.00% of the rows)",
+        ),
         (Measure("errors", Fraction, 100), 9, 9, "errors 9 (gap 0)"),
         (Measure("errors", Fraction, 100), None, 9, "no tree yet, errors at least 9"),
         (

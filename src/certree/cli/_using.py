@@ -265,8 +265,13 @@ def _training(path: str, table: TableOptions, known: Layout, model: Any) -> Lear
     if not layout.target:
         raise UsageProblem("The model file does not name its target; give it with --target.")
     given = read_data(raw, layout, features=names)
-    # Time and event have an order, whatever their names are.
-    return replace(given, y=np.asarray(given.y)) if _has_curves(model) else given
+    return replace(given, y=np.asarray(given.y)) if _knows_no_outputs(model) else given
+
+
+def _knows_no_outputs(model: Any) -> bool:
+    """Return whether a model was fitted to columns without names, or to time and event."""
+    payload = getattr(getattr(model, "tree_", None), "payload", None)
+    return _has_curves(model) or getattr(payload, "output_names", ()) is None
 
 
 def _head(raw: FileTable, place: int) -> str:

@@ -38,7 +38,7 @@ def check_labels(y: Any, n_rows: int, estimator_name: str) -> NDArray[Any]:
     labels: NDArray[Any] = listed if is_plain else column_or_1d(listed, warn=True)
     if labels.dtype.kind == "U" and listed is not y:
         # NumPy makes a text of every number beside a text.
-        labels = _from_objects(_as_objects(y))
+        _from_objects(_as_objects(y))
     if len(labels) != n_rows:
         raise ValueError(
             f"X has {n_rows} rows, but y has {len(labels)} labels; give one label per row."

@@ -188,7 +188,9 @@ def check_metric_cost(
     _compare_floats(audit, as_float(value) - float(penalty))
     _check_cuts(audit, data, found, walk.n_splits)
     if rests_on_cuts(audit, metric):
-        check_cut_bound(audit, metric, found)
+        quantum = certificate.weight_quantum
+        unit = common_unit(data.weights.values()) if quantum is None else Fraction(quantum)
+        check_cut_bound(audit, metric, found, unit)
     audit.done(f"{metric.name} and cost, from the confusion matrix")
     return exact(certificate.cost)
 

@@ -70,7 +70,8 @@ def read_table(X: Any) -> RawTable:
     family = type(X).__module__.partition(".")[0]
     if family == "polars" and type(X).__name__ == "LazyFrame":
         raise ValueError("X is a polars LazyFrame, which holds no data yet; call .collect() on it.")
-    if isinstance(X, Mapping) or (isinstance(X, list) and X and isinstance(X[0], Mapping)):
+    is_dict = isinstance(X, Mapping) and not issparse(X)  # one format of SciPy is a dict as well
+    if is_dict or (isinstance(X, list) and X and isinstance(X[0], Mapping)):
         raise ValueError("X must be a table, got dicts; pass pandas.DataFrame(X).")
     if family == "pandas" and hasattr(X, "columns"):
         return _from_pandas(X)
