@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from importlib import import_module
+from pkgutil import iter_modules
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
@@ -40,7 +41,10 @@ class _Package(ModuleType):
         return value
 
     def __dir__(self) -> list[str]:
-        return sorted({*vars(self), *self.__all__})
+        public = self.__all__  # first: what is loaded for it changes the names of the package
+        folders = (name for _, name, _ in iter_modules(self.__path__) if not name.startswith("_"))
+        dunders = (name for name in vars(self) if name.startswith("__"))
+        return sorted({*public, *folders, *dunders})
 
 
 sys.modules[__name__].__class__ = _Package

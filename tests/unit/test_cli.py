@@ -21,6 +21,7 @@ from certree.cli import _files, main
 from certree.cli._run import run
 from certree.cli._table_layout import Layout
 from certree.cli._tables import Columns
+from certree.encoding import Threshold
 
 Run = Callable[..., tuple[int, str, str]]
 
@@ -70,6 +71,20 @@ def certree(folder: Path, capsys: pytest.CaptureFixture[str]) -> Run:
         return code, printed.out, printed.err
 
     return call
+
+
+def test_options_of_other_packages_lead_to_those_of_certree(certree: Run) -> None:
+    code, _, errors = certree("fit", "credit.csv", "-t", "outcome", "--ccp-alpha", "0.1")
+    assert code == 2
+    assert "--ccp-alpha; certree calls it --complexity, the penalty" in " ".join(errors.split())
+
+
+def test_a_warning_says_which_option_keeps_identifiers(certree: Run, folder: Path) -> None:
+    rows = [[f"code {i}", i % 5, "ab"[i % 2]] for i in range(100)]
+    write(folder / "codes.csv", ["code", "x", "y"], rows)
+    code, _, errors = certree("fit", "codes.csv", "-t", "y", "-d", "1")
+    assert code == 0
+    assert "left out; --identifiers keep keeps it" in " ".join(errors.split())
 
 
 @pytest.fixture
@@ -164,7 +179,9 @@ def test_every_kind_of_tree_is_fitted_used_and_verified(
     assert len(out.splitlines()) == 601
     assert certree("explain", "model.json", "credit.csv", "--row", "3")[0] == 0
     assert certree("report", "model.json", "credit.csv", "--test", "credit.csv")[0] == 0
-    assert "most rows: " in Path("report.html").read_text(encoding="utf-8")
+    page = Path("report.html").read_text(encoding="utf-8")
+    asks_numbers = any(isinstance(test, Threshold) for test in load("model.json").tree_.tests)
+    assert ("most rows: " in page) == asks_numbers
     code, out, _ = certree("info", "model.json")
     assert code == 0
     assert estimator in out

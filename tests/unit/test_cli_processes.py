@@ -60,6 +60,9 @@ def test_a_function_keeps_the_name_of_its_folder(name: str) -> None:
 
 def test_the_package_has_its_names_and_no_others() -> None:
     assert set(certree.__all__) <= set(dir(certree))
+    shown = {name for name in dir(certree) if not name.startswith("_")}
+    assert {"encoding", "tree", "verify"} <= shown
+    assert not shown & {"Any", "ModuleType", "TYPE_CHECKING", "annotations", "import_module", "sys"}
     assert all(getattr(certree, name) is not None for name in certree.__all__)
     with pytest.raises(AttributeError, match="module 'certree' has no attribute 'OptimalTree'"):
         certree.OptimalTree  # noqa: B018

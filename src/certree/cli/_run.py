@@ -75,8 +75,23 @@ def _refuse(error: Any) -> int:
         sys.stderr.write(f"{text}\n")
         return USAGE
     where = "certree" if context is None else context.command_path
+    if type(error).__name__ == "NoSuchOption" and context is not None:
+        text = f"{text.removesuffix('.')}{_advice(error.option_name, context)}"
     remark(f"{text.removesuffix('.')}; see {where} --help.", "red")
     return USAGE
+
+
+def _advice(name: str, context: Any) -> str:
+    """Return what certree calls an option of another package; nothing if it has none."""
+    own = import_module("certree.estimators._suggestions").own_name  # scikit-learn takes its time
+    known = [_plain(option) for one in context.command.params for option in one.opts]
+    found = own(_plain(name), known)
+    return "" if found is None else f"; certree calls it --{found[0].replace('_', '-')}, {found[1]}"
+
+
+def _plain(option: str) -> str:
+    """Return the name that an option has in Python."""
+    return option.lstrip("-").replace("-", "_")
 
 
 def _say_version(wanted: bool) -> None:
@@ -138,4 +153,5 @@ def _code_of(command: Callable[[], int]) -> int:
 
 
 def _show_warning(message: Warning | str, *_: Any, **__: Any) -> None:
-    remark(str(message))
+    # Python's way to say it, in the words of the command line.
+    remark(str(message).replace("identifiers='keep'", "--identifiers keep"))

@@ -23,10 +23,10 @@ _PARAMETERS = {
     "min_samples_split": ("min_samples_leaf", _ROWS),
     "min_weight_fraction_leaf": ("min_samples_leaf", _ROWS),
     "min_leaf_node_size": ("min_samples_leaf", _ROWS),
-    "depth_budget": ("max_depth", "the most tests on a path"),
-    "depth": ("max_depth", "the most tests on a path"),
-    "max_num_nodes": ("max_splits", "the most tests in the tree"),
-    "max_nodes": ("max_splits", "the most tests in the tree"),
+    "depth_budget": ("max_depth", "the most questions on a path"),
+    "depth": ("max_depth", "the most questions on a path"),
+    "max_num_nodes": ("max_splits", "the most questions in the tree"),
+    "max_nodes": ("max_splits", "the most questions in the tree"),
     "max_leaves": ("max_leaf_nodes", "the most leaves"),
     "timeout": ("time_limit", "in seconds"),
     "max_time": ("time_limit", "in seconds"),
@@ -37,13 +37,15 @@ _PARAMETERS = {
 }
 """Names of scikit-learn and of other packages for trees, and what certree has in their place."""
 
-_CHOSEN = {
+_IN_PLACE = {
+    "objective": ("criterion", "what is minimised"),
+    "criterion": ("objective", _MEASURE),
     "max_depth": ("depths", "the depths to choose from"),
     "max_splits": ("sizes", "the numbers of splits to choose from"),
     "max_leaf_nodes": ("sizes", "the numbers of splits to choose from"),
     "complexity": ("complexities", "the penalties to choose from"),
 }
-"""What cross-validation has in place of a limit."""
+"""What an estimator has in place of a parameter of others, as cross-validation of a limit."""
 
 _NEEDLESS = {
     "random_state": "the search leaves nothing to chance",
@@ -101,17 +103,30 @@ def advise(name: str, known: Iterable[str]) -> str:
     'did you mean max_depth?'
     """
     names = list(known)
-    other, meaning = _PARAMETERS.get(name, (name, ""))
-    if other not in names:
-        other, meaning = _CHOSEN.get(other, (other, meaning))
-    if other in names:
-        return f"certree calls it {other}, {meaning}."
+    own = own_name(name, names)
+    if own is not None:
+        return f"certree calls it {own[0]}, {own[1]}."
     if name in _NEEDLESS:
         return f"leave it out: {_NEEDLESS[name]}."
     near = get_close_matches(name.lower(), names, n=1, cutoff=0.7)
     if near:
         return f"did you mean {near[0]}?"
     return f"its parameters are {', '.join(names)}."
+
+
+def own_name(name: str, known: Iterable[str]) -> tuple[str, str] | None:
+    """Return what certree calls a parameter of another package, and what it is; None: nothing.
+
+    Examples
+    --------
+    >>> own_name("timeout", ["max_depth", "time_limit"])
+    ('time_limit', 'in seconds')
+    """
+    names = list(known)
+    other, meaning = _PARAMETERS.get(name, (name, ""))
+    if other not in names:
+        other, meaning = _IN_PLACE.get(other, (other, meaning))
+    return (other, meaning) if other in names else None
 
 
 def nearest_objective(name: str, known: Iterable[str]) -> str | None:

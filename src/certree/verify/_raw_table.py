@@ -170,6 +170,12 @@ def _as_text(value: str | bytes) -> str:
 
 def _from_pandas(X: Any) -> RawTable:
     labels = list(X.columns)
+    n_levels = X.columns.nlevels
+    if n_levels > 1:
+        raise ValueError(
+            f"The columns of X have names of {n_levels} levels, such as {labels[0]}; trees "
+            'need one name each: X.columns = ["_".join(map(str, name)) for name in X.columns].'
+        )
     names = [str(label) for label in labels] if all(isinstance(x, str) for x in labels) else None
     dtypes = set(X.dtypes)
     if len(dtypes) == 1 and getattr(next(iter(dtypes)), "str", "|O")[1] in "biuf":
