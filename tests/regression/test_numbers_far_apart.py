@@ -77,3 +77,47 @@ def test_every_division_of_the_bits_is_tried(monkeypatch: pytest.MonkeyPatch) ->
         [[2], [0], [3]], NEAR, sample_weight=[1e-6, 1e6, 1e-6]
     )
     assert found
+
+
+@pytest.mark.parametrize(
+    "criterion, y, weights",
+    [
+        ("gamma", [2.7e14, 9.6, 0.029], [0.1, 0.1, 100]),
+        ("poisson", [0.0, 1e-8, 1e9], [1e-6, 1.0, 1e6]),
+    ],
+)
+def test_a_leaf_of_one_row_has_no_deviance(
+    criterion: str, y: list[float], weights: list[float]
+) -> None:
+    """Sums that the search had rounded gave such leaves a mean deviance of 13.82."""
+    model = OptimalTreeRegressor(2, criterion=criterion, thresholds="all")
+    model.fit([[0], [1], [2]], y, sample_weight=weights)
+    notes = [note for note in model.tree_.notes if note.startswith("mean of 1 row")]
+    assert notes
+    assert all(note.endswith(", mean deviance 0") for note in notes)
+
+
+@pytest.mark.parametrize("criterion", ["gamma", "poisson"])
+@pytest.mark.parametrize("width", [1e-9, 1e-3, 1.0, 12.0])
+def test_mean_deviances_are_true(criterion: str, width: float) -> None:
+    rng = np.random.default_rng(3)
+    y, weights = np.exp(width * rng.standard_normal(6)), 10.0 ** rng.integers(-3, 3, 6)
+    targets, shares = ([Fraction(str(n)) for n in each.tolist()] for each in (y, weights))
+    mean = sum(t * w for t, w in zip(targets, shares, strict=True)) / sum(shares)
+    logs = [logarithm(t / mean) for t in targets]
+    parts = {
+        "gamma": [t / mean - 1 - log for t, log in zip(targets, logs, strict=True)],
+        "poisson": [t * log - t + mean for t, log in zip(targets, logs, strict=True)],
+    }[criterion]
+    wanted = 2 * sum(p * w for p, w in zip(parts, shares, strict=True)) / sum(shares)
+    model = OptimalTreeRegressor(0, criterion=criterion).fit(
+        np.zeros((6, 1)), y, sample_weight=weights
+    )
+    assert model.tree_.notes[0].endswith(f", mean deviance {float(wanted):.4g}")
+
+
+def test_the_poisson_deviance_of_light_rows_is_verified() -> None:
+    X, y = [[2], [0], [1], [5]], [*NEAR, 1000000000.9865577]
+    weights = [7e-15, 8e-15, 9e-15, 1e-15]
+    model = OptimalTreeRegressor(1, criterion="poisson", thresholds="all")
+    assert verify(model.fit(X, y, sample_weight=weights), X, y, weights)

@@ -229,7 +229,7 @@ class TaskStatement(Statement):
     def grow(self, nodes: engine.Nodes, reached: Reached | None = None) -> Tree:
         reached = self.reach(nodes) if reached is None else reached
         payload = self.payload(nodes, reached)
-        notes = _notes(self.problem, reached.sums, payload)
+        notes = _notes(self.problem, nodes, reached, payload)
         n_columns = self.columns.shape[1]
         return tree_over(self.encoder, nodes, payload=payload, notes=notes, n_columns=n_columns)
 
@@ -318,10 +318,12 @@ def hides_much(problem: LeafProblem) -> bool:
     return 0 < problem.single_leaf() < problem.hidden * _NEGLIGIBLE
 
 
-def _notes(problem: LeafProblem, sums: NDArray[np.int64], payload: Payload) -> list[str] | None:
+def _notes(
+    problem: LeafProblem, nodes: engine.Nodes, reached: Reached, payload: Payload
+) -> list[str] | None:
     """Return a remark on each node: what it counts, if it does not count classes of the rows."""
     amounts = [" of ".join(Payload.support(payload, node)) for node in range(len(payload.label))]
-    told = problem.describe(sums, amounts)
+    told = problem.describe_nodes(nodes, reached.leaves, reached.sums, amounts)
     if told is not None or not problem.counted:
         return told
     told = [f"{amount} in all" for amount in amounts]

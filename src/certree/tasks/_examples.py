@@ -15,9 +15,10 @@ from certree.encoding._classes import check_labels, encode_labels
 from certree.encoding._texts import as_array
 from certree.numbers._exact import read_fraction
 from certree.numbers._fixed_point import check_numbers, weighted_mean
+from certree.tree._nodes import Nodes
 
 from ._label_costs import RowCosts
-from ._leaf_cost import LeafCost, Noise, RateProblem, call_cost
+from ._leaf_cost import LeafCost, Noise, RateProblem
 from ._task import Laws, LeafCosts, Rows, Sums, Task
 
 __all__ = [
@@ -31,6 +32,9 @@ __all__ = [
 
 # Every operation of float64 that is used here, also logarithms, is off by at most this share.
 _EPSILON = 2.0**-51
+
+# Distances from a mean, as shares of it, for which a series of so many terms has all digits.
+_SMALL, _N_TERMS = 2.0**-8, 9
 
 # Number of candidate values of a quantile, unless they are listed.
 _CANDIDATES = 64
@@ -254,13 +258,16 @@ class DevianceProblem(RateProblem):
             means[leaf] = weighted_mean(self.target[at], weights[at])
         return means
 
-    def describe(self, sums: Sums, amounts: Sequence[str]) -> list[str]:
-        own = self.sums(sums)
-        weights = own[:, 0 if self.task.name == "gamma_deviance" else 1].tolist()
-        costs, _ = call_cost(self.task.cost, own)
+    def describe_nodes(
+        self, nodes: Nodes, leaves: NDArray[np.intp], sums: Sums, amounts: Sequence[str]
+    ) -> list[str]:
+        """Return remarks from the numbers as given: sums that were rounded may tell another."""
+        target, weights = self.target, self.rows.shares
+        is_gamma = self.task.name == "gamma_deviance"
         return [
-            f"mean of {amount}, mean deviance {cost / max(weight, 1e-300):.4g}"
-            for amount, weight, cost in zip(amounts, weights, costs.tolist(), strict=True)
+            f"mean of {amount}, mean deviance "
+            f"{_mean_deviance(target[at], weights[at], is_gamma):.4g}"
+            for amount, at in zip(amounts, nodes.rows(leaves), strict=True)
         ]
 
     def objective(self, cost: Fraction) -> float:
@@ -293,6 +300,40 @@ class Deviance(Task):
 
     def leaf_costs(self, y: Any, n_rows: int) -> LeafCosts:
         return self.make(y).leaf_costs(None, n_rows)
+
+
+def _mean_deviance(
+    target: NDArray[np.float64], weights: NDArray[np.float64], is_gamma: bool
+) -> float:
+    """Return the mean of the deviances of some numbers from their mean; 0 for no numbers.
+
+    With d the distance from the mean m, as a share of it, these are ``2 * (d - log(1 + d))`` for
+    gamma and ``2 * m * ((1 + d) * log(1 + d) - d)`` for Poisson. Where d is small the first terms
+    cancel, and a series has the digits.
+    """
+    if not len(target) or target.min() == target.max():
+        return 0.0
+    exponent = math.frexp(float(target.max()))[1]
+    # Relative to the largest, so that no mean is next to zero.
+    parts = np.ldexp(target, -exponent)
+    mean = weighted_mean(parts, weights)
+    share = (parts - mean) / mean
+    is_small = np.abs(share) < _SMALL
+    near, far = np.where(is_small, share, 0.0), np.where(is_small, 0.0, share)
+    # Not of the quotient, which can be too small for float64.
+    positive = (target > 0) & ~is_small
+    log_of_mean = math.log(mean) + exponent * math.log(2)
+    logs = np.where(positive, np.log(np.where(positive, target, 1.0)) - log_of_mean, 0.0)
+    terms = range(2, _N_TERMS)
+    if is_gamma:
+        series = sum((-near) ** k / k for k in terms)
+        losses, scale = series + far - logs, 1.0
+    else:
+        series = sum((-near) ** k / (k * (k - 1)) for k in terms)
+        losses, scale = series + (1 + far) * logs - far, mean
+    value = 2 * math.fsum(weights * losses) / math.fsum(weights) * scale
+    with np.errstate(over="ignore"):
+        return value if is_gamma else float(np.ldexp(value, exponent))
 
 
 def pinball(y: Any, quantile: float = 0.5, candidates: Any = None) -> RowCosts:

@@ -267,6 +267,12 @@ class LeafProblem(ABC):
         `amounts` say how many rows each has, and what they weigh if weights were given.
         """
 
+    def describe_nodes(
+        self, nodes: Nodes, leaves: NDArray[np.intp], sums: Sums, amounts: Sequence[str]
+    ) -> list[str] | None:
+        """Return the same for a tree, of which a remark may need the rows in each node."""
+        return self.describe(sums, amounts)
+
     objective_name: str = "cost"
     """What `objective` returns."""
 

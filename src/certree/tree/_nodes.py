@@ -141,6 +141,15 @@ class Nodes:
                 sums[node] += sums[other]
         return sums
 
+    def rows(self, leaves: NDArray[np.intp]) -> list[NDArray[np.intp]]:
+        """Return the places of the rows that reach every node, given the leaf of each row."""
+        order = np.argsort(leaves, kind="stable")
+        ends = np.cumsum(np.bincount(leaves, minlength=len(self)))
+        rows: list[NDArray[np.intp]] = np.split(order, ends[:-1])
+        for node in np.flatnonzero(self.test >= 0)[::-1].tolist():
+            rows[node] = np.concatenate(rows[self.children(node)])
+        return rows
+
     def with_labels(self, label: NDArray[Any]) -> Nodes:
         """Return the tree with other labels."""
         return replace(self, label=np.where(self.is_leaf, label, -1).astype(np.int32))

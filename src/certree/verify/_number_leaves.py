@@ -14,6 +14,10 @@ from ._leaf_costs import Leaves, Rates
 from ._notes import Note, RowsOf, deviation, mean
 from ._plain_numbers import LAST_FLOAT, read, read_list, share_explained
 
+# Distances from a mean, as shares of it, for which a series of so many terms has all digits: the
+# next term is less than 2**-54 of the first.
+_SMALL, _N_TERMS = 2.0**-8, 9
+
 
 def squares(data: Data, y: Any) -> Leaves:
     """Return leaves that cost the squared error around their mean."""
@@ -132,20 +136,25 @@ def deviances(data: Data, y: Any, kind: str) -> Leaves:
         return Fraction(data.weight(rows)), Fraction(total)
 
     def loss(rows: Sequence[int]) -> tuple[Fraction, Fraction]:
-        """Return the deviance, and how far off it may be."""
+        """Return the deviance, and how far off it may be: here, and in a note of a tree."""
         weight, total = moments(rows)
-        if len({numbers[row] for row in rows}) == 1:
+        if len({numbers[row] for row in rows}) <= 1:
             return Fraction(0), Fraction(0)
-        of_mean = math.log(total / weight)
+        of_mean, losses, sizes = math.log(total / weight), [], []
+        for row in rows:
+            # The distance from the mean, as a share of it: exact, and rounded once.
+            distance = float(numbers[row] * weight / total - 1)
+            log = logs[row] - of_mean if numbers[row] else 0.0
+            share, found = float(data.weights[row] / weight), _unit_loss(distance, log, is_gamma)
+            losses.append(share * found)
+            # With e = 2**-50, a mean of float64 is off by the share e, so that distances are off
+            # by e * (1 + |d|), and logarithms by e * (1 + their size). Losses have slopes of at
+            # most 1 + |log| far from the mean, and of 2 |d| near it.
+            far = 1 + abs(logs[row]) + abs(of_mean) if abs(distance) >= _SMALL else 0.0
+            sizes.append(share * (abs(distance) + (1 + abs(distance)) * far))
         events = weight if is_gamma else total
-        sign = -1 if is_gamma else 1
-        terms = [
-            sign * float(data.weights[row] * (1 if is_gamma else numbers[row])) * logs[row]
-            for row in rows
-        ]
-        terms.append(-sign * float(events) * of_mean)
-        size = math.fsum(map(abs, terms)) + float(events)
-        return max(Fraction(2 * math.fsum(terms)), Fraction(0)), Fraction(size) / 2**44
+        noise = Fraction(math.fsum(sizes)) / 2**46 + Fraction(1, 2**96)
+        return Fraction(2 * math.fsum(losses)) * events, 2 * noise * events
 
     def of(rows: Sequence[int], value: Any) -> Fraction:
         weight, total = moments(rows)
@@ -158,7 +167,7 @@ def deviances(data: Data, y: Any, kind: str) -> Leaves:
 
     def note(rows: Sequence[int], off: Fraction) -> Note:
         weight, (cost, noise) = data.weight(rows), loss(rows)
-        return ["mean of ", RowsOf(), ", mean deviance ", mean(cost, weight, off + noise)]
+        return ["mean of ", RowsOf(), ", mean deviance ", mean(cost, weight, noise)]
 
     whole = loss(data.rows)[0]
     weights = {row: Fraction(data.weights[row]) for row in data.rows}
@@ -174,4 +183,17 @@ def deviances(data: Data, y: Any, kind: str) -> Leaves:
         noise=lambda rows: loss(rows)[1],
         rates=Rates(weights, amounts, 2) if is_gamma else Rates(amounts, weights, 2),
         note=note,
+    )
+
+
+def _unit_loss(distance: float, log: float, is_gamma: bool) -> float:
+    """Return half the deviance of a row, as a share of the mean where counts are compared.
+
+    With d the distance from the mean, as a share of it, and ``log(1 + d)``, that is
+    ``d - log(1 + d)`` for gamma and ``(1 + d) * log(1 + d) - d`` for Poisson.
+    """
+    if abs(distance) >= _SMALL:
+        return distance - log if is_gamma else (1 + distance) * log - distance
+    return math.fsum(
+        (-distance) ** k / (k if is_gamma else k * (k - 1)) for k in range(2, _N_TERMS)
     )
