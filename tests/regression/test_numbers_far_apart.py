@@ -103,8 +103,6 @@ def test_mean_deviances_are_true(criterion: str, width: float) -> None:
     rng = np.random.default_rng(3)
     y, weights = np.exp(width * rng.standard_normal(6)), 10.0 ** rng.integers(-3, 3, 6)
     targets, shares = ([Fraction(str(n)) for n in each.tolist()] for each in (y, weights))
-        lambda numbers: [Fraction(str(n)) for n in numbers.tolist()], (y, weights)
-    )
     mean = sum(t * w for t, w in zip(targets, shares, strict=True)) / sum(shares)
     logs = [logarithm(t / mean) for t in targets]
     parts = {
