@@ -146,7 +146,7 @@ class LabelProblem(LeafProblem):
     objective_name = "mean cost"
 
     def objective(self, cost: Fraction) -> float:
-        return float(cost / self.total_weight)
+        return _mean(cost, self.total_weight)
 
     def classes(self) -> NDArray[Any]:
         return self.labels
@@ -169,7 +169,7 @@ class RewardProblem(LabelProblem):
     objective_name = "mean reward"
 
     def objective(self, cost: Fraction) -> float:
-        return float(self.sign * (cost + self.best_total) / self.total_weight)
+        return _mean(self.sign * (cost + self.best_total), self.total_weight)
 
 
 class _LabelTask(Task):
@@ -452,3 +452,13 @@ def match_classes(
         raise ValueError(f"y{place} = {value!r} is not among the classes {known.tolist()}.")
     order = np.array([position[label] for label in seen.tolist()], dtype=np.intp)
     return known, order[codes]
+
+
+def _mean(total: Fraction, weight: Fraction) -> float:
+    try:
+        return float(total / weight)
+    except OverflowError:
+        raise ValueError(
+            "the mean of the costs or rewards leaves the range of float64; divide all of them by "
+            "one number."
+        ) from None

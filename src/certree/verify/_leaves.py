@@ -127,7 +127,11 @@ def rewards(data: Data, table: Any, treatments: Any, maximise: bool) -> Leaves:
     if len(names) != len(lines[0]):
         raise ValueError(f"rewards have {len(lines[0])} columns, for {len(names)} treatments.")
     leaves = label_leaves(
-        "reward", data, names, regret, lambda cost: float(sign * (cost + total) / data.total())
+        "reward",
+        data,
+        names,
+        regret,
+        lambda cost: float(sign * (cost + total) / data.total()),
     )
     return replace(leaves, counts_best=True)
 
@@ -520,7 +524,7 @@ def _of_clusters(estimator: Any, data: Data, given: GivenRows) -> Leaves:
         predicted = predictions_of(audit, estimator.predict, given.X)
         audit.compare("labels_", stated_list(estimator, "labels_"), predicted)
         audit.compare("columns of centres", stated_list(estimator, "_centre_columns"), chosen)
-        scales = [float(weight) for weight, _ in found.outputs]
+        scales = [float_or_infinite(weight) for weight, _ in found.outputs]
         told = stated_list(estimator, "_scales")
         if len(told) != len(scales) or not np.allclose(told, scales, rtol=1e-9, atol=0):
             audit.compare("scales of centres", told, scales)
