@@ -73,20 +73,6 @@ def certree(folder: Path, capsys: pytest.CaptureFixture[str]) -> Run:
     return call
 
 
-def test_options_of_other_packages_lead_to_those_of_certree(certree: Run) -> None:
-    code, _, errors = certree("fit", "credit.csv", "-t", "outcome", "--ccp-alpha", "0.1")
-    assert code == 2
-    assert "--ccp-alpha; certree calls it --complexity, the penalty" in " ".join(errors.split())
-
-
-def test_a_warning_says_which_option_keeps_identifiers(certree: Run, folder: Path) -> None:
-    rows = [[f"code {i}", i % 5, "ab"[i % 2]] for i in range(100)]
-    write(folder / "codes.csv", ["code", "x", "y"], rows)
-    code, _, errors = certree("fit", "codes.csv", "-t", "y", "-d", "1")
-    assert code == 0
-    assert "left out; --identifiers keep keeps it" in " ".join(errors.split())
-
-
 @pytest.fixture
 def model(certree: Run) -> Run:
     """The same, with a model of depth 2 in ``model.json``."""
