@@ -9,7 +9,6 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable
-from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -19,8 +18,6 @@ import pytest
 from certree import OptimalTreeClassifier, datasets, load
 from certree.cli import _files, main
 from certree.cli._run import run
-from certree.cli._table_layout import Layout
-from certree.cli._tables import Columns
 from certree.encoding import Threshold
 
 Run = Callable[..., tuple[int, str, str]]
@@ -71,20 +68,6 @@ def certree(folder: Path, capsys: pytest.CaptureFixture[str]) -> Run:
         return code, printed.out, printed.err
 
     return call
-
-
-def test_options_of_other_packages_lead_to_those_of_certree(certree: Run) -> None:
-    code, _, errors = certree("fit", "credit.csv", "-t", "outcome", "--ccp-alpha", "0.1")
-    assert code == 2
-    assert "--ccp-alpha; certree calls it --complexity, the penalty" in " ".join(errors.split())
-
-
-def test_a_warning_says_which_option_keeps_identifiers(certree: Run, folder: Path) -> None:
-    rows = [[f"code {i}", i % 5, "ab"[i % 2]] for i in range(100)]
-    write(folder / "codes.csv", ["code", "x", "y"], rows)
-    code, _, errors = certree("fit", "codes.csv", "-t", "y", "-d", "1")
-    assert code == 0
-    assert "left out; --identifiers keep keeps it" in " ".join(errors.split())
 
 
 @pytest.fixture
@@ -341,27 +324,6 @@ def test_dates_are_ordered_and_shares_of_rows_are_counted(certree: Run, folder: 
     write(folder / "new.csv", ["admitted"], [["2023-12-31"], ["2031-01-01 08:15"]])
     assert certree("predict", "model.json", "new.csv")[1] == "prediction\na\nb\n"
     assert certree("verify", "model.json", "dates.csv")[0] == 0
-
-
-@pytest.mark.parametrize(
-    ("cells", "kind", "first"),
-    [
-        (["1", "", "-3"], "whole", 1),
-        (["1", "2.5e3"], "number", 1),
-        (["TRUE", "false", "NA"], "flag", True),
-        (["01", "22"], "text", "01"),
-        (["2024-03-01", "2024-03-02 12:30"], "date", datetime(2024, 3, 1)),
-        (["2024-03-01", "2024-02-30"], "text", "2024-03-01"),
-        (["1,5", "2"], "number", 1.5),
-        (["1,5", "2", "3.5"], "text", "1,5"),
-        (["", "NaN"], "number", None),
-    ],
-)
-def test_a_column_has_the_type_of_all_its_values(cells: Any, kind: str, first: Any) -> None:
-    raw = _files.FileTable("t.csv", ["a"], [np.array(cells, dtype=object)], [2, 3, 4])
-    columns = Columns(raw, Layout())
-    assert columns.read("a")[0] == first
-    assert columns.types["a"] == kind
 
 
 @pytest.mark.parametrize(("ending", "text"), [("dot", "digraph"), ("py", "def predict"), ("", "|")])

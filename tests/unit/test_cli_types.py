@@ -7,10 +7,14 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from certree import OptimalTreeClassifier, load
+from certree.cli import _files
 from certree.cli._run import run
+from certree.cli._table_layout import Layout
+from certree.cli._tables import Columns
 
 Run = Callable[..., tuple[int, str, str]]
 
@@ -205,3 +209,24 @@ def test_a_model_of_python_knows_its_types_by_its_tests(certree: Run) -> None:
     model.fit(X, y).save("model.json")
     X.assign(y=y).to_csv("t.csv", index=False)
     assert certree("verify", "model.json", "t.csv", "-t", "y")[::2] == (0, "")
+
+
+@pytest.mark.parametrize(
+    ("cells", "kind", "first"),
+    [
+        (["1", "", "-3"], "whole", 1),
+        (["1", "2.5e3"], "number", 1),
+        (["TRUE", "false", "NA"], "flag", True),
+        (["01", "22"], "text", "01"),
+        (["2024-03-01", "2024-03-02 12:30"], "date", datetime.datetime(2024, 3, 1)),
+        (["2024-03-01", "2024-02-30"], "text", "2024-03-01"),
+        (["1,5", "2"], "number", 1.5),
+        (["1,5", "2", "3.5"], "text", "1,5"),
+        (["", "NaN"], "number", None),
+    ],
+)
+def test_a_column_has_the_type_of_all_its_values(cells: Any, kind: str, first: Any) -> None:
+    raw = _files.FileTable("t.csv", ["a"], [np.array(cells, dtype=object)], [2, 3, 4])
+    columns = Columns(raw, Layout())
+    assert columns.read("a")[0] == first
+    assert columns.types["a"] == kind
