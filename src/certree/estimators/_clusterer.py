@@ -14,7 +14,7 @@ from certree.encoding import Table, read_table
 from certree.encoding._asked import asked_columns, number_columns
 from certree.encoding._named import NamedArray
 from certree.exceptions import warn
-from certree.numbers._fixed_point import check_size
+from certree.numbers._fixed_point import check_size, refuse_tiny
 from certree.numbers._fractions import to_float
 from certree.results._answer import Answer
 from certree.results._progress import Callback
@@ -57,7 +57,8 @@ def _mean(column: NDArray[np.float64], weights: NDArray[np.float64], name: str) 
             f"The column {name!r} has no value in any row that counts; list the other columns in "
             "the parameter features."
         )
-    check_size(column[is_known], f"the column {name!r}")
+    check_size(column[is_known], f"the column {name!r}", are_squared=True)
+    refuse_tiny(column[is_known], f"numbers of the column {name!r}")
     least = float(column[is_known].min())
     shares = weights[is_known] / weights[is_known].max()
     return least + math.fsum((column[is_known] - least) * shares) / math.fsum(shares)

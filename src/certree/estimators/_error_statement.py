@@ -30,7 +30,7 @@ from certree.engine._ordered import (
 from certree.engine._shared_search import solve_shared
 from certree.numbers._error_weights import ErrorWeights, class_fractions, error_weights
 from certree.numbers._exact import cost_budget, error_scale, parse_complexity
-from certree.numbers._weights import read_weights, scale_given
+from certree.numbers._weights import read_weights, refuse_few_digits, scale_given
 from certree.results._answer import Answer
 from certree.results._certificate import Exact, exact
 from certree.results._progress import Measure
@@ -276,6 +276,7 @@ def state_errors(
     budget = wishes._cost_budget(n_rows, complexity)
     most = budget if most_weight is None else max(most_weight(budget), 1)
     given, rows, for_encoder = read_weights(sample_weight, n_rows), None, None
+    refuse_few_digits(given.numbers)
     if sample_weight is not None:
         for_encoder = scale_given(given, cost_budget(n_rows), _ENCODER_STEPS).values
         if not for_encoder.all():

@@ -370,7 +370,9 @@ def _float_sum(numbers: NDArray[np.float64], often: NDArray[np.int64]) -> float:
     return float(sum((Fraction(number) * n for number, n in pairs), Fraction(0)))
 
 
-def check_size(numbers: NDArray[np.float64], what: str, total: Fraction = _ONE) -> None:
+def check_size(
+    numbers: NDArray[np.float64], what: str, total: Fraction = _ONE, *, are_squared: bool = False
+) -> None:
     """Refuse numbers so large or small that float64 has no room for what is made of them.
 
     Parameters
@@ -381,9 +383,11 @@ def check_size(numbers: NDArray[np.float64], what: str, total: Fraction = _ONE) 
         What they are called.
     total : Fraction
         The weight of all rows, where it is multiplied in, and squares are computed.
+    are_squared : bool
+        Whether squares are computed without it.
     """
     largest = Fraction(float(np.abs(numbers).max(initial=0.0)))
-    room = _LARGEST if total is _ONE else _LARGEST_ROOT
+    room = _LARGEST if total is _ONE and not are_squared else _LARGEST_ROOT
     sizes = {largest, largest * total}
     if largest and not all(1 / room <= size <= room for size in sizes):
         weighed = "" if total is _ONE else ", times the total of sample_weight,"
@@ -394,12 +398,18 @@ def check_size(numbers: NDArray[np.float64], what: str, total: Fraction = _ONE) 
 
 
 def refuse_tiny(numbers: NDArray[np.float64], what: str) -> None:
-    """Refuse numbers that are all so near to zero that float64 has few digits of them."""
-    largest = float(np.abs(numbers).max(initial=0.0))
+    """Refuse numbers so near to zero that float64 has few digits of them, all or some."""
+    sizes = np.abs(numbers)
+    largest = float(sizes.max(initial=0.0))
     if 0 < largest < _SMALLEST:
         raise ValueError(
             f"{what} are at most {largest:.3g} in size, where float64 has few digits; multiply all "
             "of them by one number."
+        )
+    least = float(sizes.min(initial=1.0, where=sizes > 0))
+    if least < np.finfo(np.float64).tiny:
+        raise ValueError(
+            f"{what} are as small as {least:.3g}, where float64 has few digits; write 0 for them."
         )
 
 

@@ -162,6 +162,19 @@ def _numbers(sample_weight: Any, n_rows: int) -> NDArray[Any]:
     return numbers
 
 
+def refuse_few_digits(numbers: NDArray[Any]) -> None:
+    """Refuse floats next to zero beside others as weights: float64 has few digits of them."""
+    if numbers.dtype.kind != "f":
+        return
+    tiny = (numbers > 0) & (numbers < np.finfo(np.float64).tiny)
+    if tiny.any() and numbers[~tiny].any():
+        index = int(np.argmax(tiny))
+        raise ValueError(
+            f"sample_weight[{index}] = {float(numbers[index]):.3g} has few digits in float64, and "
+            f"other weights are up to {float(numbers.max()):.3g}; write 0, or a Fraction."
+        )
+
+
 def _read_array(given: Any) -> NDArray[Any]:
     """Return numbers as an array of integers or floats, of fractions where neither holds them."""
     try:

@@ -85,6 +85,11 @@ def balanced_weights(
             weights.append(1 / variance)
             # Numbers far from zero leave few digits for their differences.
             digits = max(digits, float(np.abs(column).max()) / math.sqrt(variance))
+        elif column.min() < column.max():
+            raise ValueError(
+                f"Numbers that differ by {column.max() - column.min():.2g}, by the weights of "
+                "their rows, have no variance in float64; multiply the column by one number."
+            )
         else:
             weights.append(1.0)
     return weights, Fraction(digits) / 2**48

@@ -115,8 +115,8 @@ def _check_best(
         check_node_rows(audit, data, walk, [ClassPlaces(first, n_labels)])
         return
     whole = weight_unit(data)
-    shares = {row: weights[row] / whole for row in data.rows}
-    sizes = {row: data.n_behind(row) for row in data.rows}
+    shares: dict[int, Exact] = {row: weights[row] / whole for row in data.rows}
+    sizes: dict[int, Exact] = {row: data.n_behind(row) for row in data.rows}
     for node, rows in sorted(walk.rows.items()):
         stated = tree.counts[node], tree.counts[node] if tree.rows is None else tree.rows[node]
         for told, each in zip(stated, (shares, sizes), strict=True):
