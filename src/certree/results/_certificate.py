@@ -233,7 +233,7 @@ class Certificate(Record):
         >>> from certree import OptimalTreeClassifier
         >>> model = OptimalTreeClassifier(max_depth=1).fit([[0], [1], [1]], [0, 1, 0])
         >>> model.certificate_.statement()
-        'No tree with depth at most 1 over this test makes fewer than 1 error on these rows.'
+        'No tree with depth at most 1 over this question makes fewer than 1 error on these rows.'
         """
         if self.is_infeasible:
             return self._infeasible_text()
