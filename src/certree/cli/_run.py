@@ -75,7 +75,8 @@ def _refuse(error: Any) -> int:
         sys.stderr.write(f"{text}\n")
         return USAGE
     where = "certree" if context is None else context.command_path
-    if type(error).__name__ == "NoSuchOption" and context is not None:
+    is_unknown = type(error).__name__ == "NoSuchOption" and not error.possibilities
+    if is_unknown and context is not None:
         text = f"{text.removesuffix('.')}{_advice(error.option_name, context)}"
     remark(f"{text.removesuffix('.')}; see {where} --help.", "red")
     return USAGE
