@@ -391,9 +391,10 @@ def check_size(
     sizes = {largest, largest * total}
     if largest and not all(1 / room <= size <= room for size in sizes):
         weighed = "" if total is _ONE else ", times the total of sample_weight,"
+        which = "whose squares" if are_squared else f"which{weighed}"
         raise ValueError(
-            f"{what} has numbers up to {float(largest):.3g} in size, which{weighed} leave the "
-            "range of float64; multiply or divide all of them by one number."
+            f"{what} has numbers up to {float(largest):.3g} in size, {which} leave the range of "
+            "float64; multiply or divide all of them by one number."
         )
 
 
