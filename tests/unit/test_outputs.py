@@ -371,7 +371,7 @@ def test_numbers_whose_squares_overflow_are_refused() -> None:
         lambda: OptimalTreeClusterer().fit(rows),
         lambda: OptimalTreeRegressor(output_weights="balanced").fit(rows, np.hstack([rows, rows])),
     ):
-        with pytest.raises(ValueError, match="divide (the column|all of them) by one number"):
+        with pytest.raises(ValueError, match=r"divide (the column|all of them) by one number"):
             fit()
 
 
