@@ -17,8 +17,8 @@ from .results._fairness import FairnessCertificate, FairnessCurve, FairnessRepor
 from .results._limit_certificate import LimitedCertificate, LimitValue, Reach
 from .results._pareto import FrontCertificate, ParetoFront
 from .results._path import PathEntry, RegularizationPath
-from .results._plots import plot_roc
 from .results._progress import Progress
+from .results._roc import plot_roc
 from .results._summary import ClassificationSummary, CostReport, classification_summary
 from .results._task_certificate import TaskCertificate
 from .results._validation import ValidationCurve

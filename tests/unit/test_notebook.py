@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Mapping
 from html.parser import HTMLParser
 from typing import Any
 
+import numpy as np
 import pytest
 from sklearn import config_context
 from tests.documents import documents, table
@@ -26,7 +28,9 @@ from certree import (
     tasks,
     verify,
 )
-from certree.results._chart import Series, chart
+from certree.results._chart import Chart, Series
+from certree.results._chart_plot import draw
+from certree.results._chart_svg import svg
 from certree.results._record import STATUSES, Record
 
 WITH_TREE = [name for name, case in cases().items() if hasattr(case.model, "tree_")]
@@ -168,7 +172,7 @@ def test_names_cannot_break_out_of_the_page() -> None:
 @pytest.mark.parametrize("ends", [(0.0, 0.0), (-3.0, 7e9), (1e-12, 2e-12), (5.0, 5.0)])
 def test_points_of_a_chart_are_within_it(ends: tuple[float, float]) -> None:
     low, high = ends
-    html = chart([Series("a & b", [(low, low), (high, high)], line="step")], "x", "<y>", "t")
+    html = svg(Chart([Series("a & b", [(low, low), (high, high)], line="step")], "x", "<y>", "t"))
     for name, most in (("cx", 440), ("cy", 230)):
         places = [float(place) for place in re.findall(rf'{name}="([^"]+)"', html)]
         assert all(0 <= place <= most for place in places)
@@ -179,7 +183,7 @@ def test_points_of_a_chart_are_within_it(ends: tuple[float, float]) -> None:
 @pytest.mark.parametrize("most", [1.0, 0.000123456, 123456.7, 9.87654e-7, 1.5e12])
 def test_labels_of_a_chart_are_within_it(most: float) -> None:
     """At most 7 pixels a character, which is generous for letters of 11 pixels."""
-    html = chart([Series("", [(0.0, 0.0), (most, -most)], line="step")], "x", "y", "t")
+    html = svg(Chart([Series("", [(0.0, 0.0), (most, -most)], line="step")], "x", "y", "t"))
     labels = re.findall(r'<text x="([^"]+)" y="[^"]+"( class="end")?>([^<]+)</text>', html)
     assert len(labels) > 6
     for x, is_end, text in labels[:-1]:  # the last one is the name of the axis
@@ -190,4 +194,51 @@ def test_labels_of_a_chart_are_within_it(most: float) -> None:
 
 
 def test_a_chart_without_points_is_nothing() -> None:
-    assert chart([Series("", [(float("nan"), 1.0)])], "x", "y", "t") == ""
+    assert svg(Chart([Series("", [(float("nan"), 1.0)])], "x", "y", "t")) == ""
+
+
+def test_both_renderers_draw_the_same_description() -> None:
+    pytest.importorskip("matplotlib").use("Agg")
+    series = [
+        Series("line & dots", [(0.0, 1.0), (2.0, 3.0)], line="step", errors=[0.5, float("nan")]),
+        Series("bound", [(0.0, 0.5), (2.0, 0.5)], line="straight", dots="", is_dotted=True),
+        Series("pick", [(2.0, 3.0)], dots="ring"),
+        Series("", [(1.0, 1.0), (float("inf"), 2.0), (2.0, 2.0)], shades=[7.0, 8.0, 9.0]),
+    ]
+    chart = Chart(series, "across", "up", "what it shows", has_whole_x=True, shade_label="third")
+    page, axes = svg(chart), draw(chart, None)
+    labels = [text.get_text() for text in axes.get_legend().get_texts()]
+    assert labels == ["line & dots", "bound", "pick"]
+    assert re.findall(r"</svg> ([^<]+)</span>", page) == ["line &amp; dots", "bound", "pick"]
+    assert page.count("stroke-dasharray") == 2  # the line, and its sample in the legend
+    assert [line.get_linestyle() for line in axes.lines] == ["-", ":", "None"]
+    assert page.count('fill-opacity="0.15"') == 1
+    assert 'fill-opacity="0.20"' in page
+    assert (axes.get_xlabel(), axes.get_ylabel()) == ("across", "up")
+    assert axes.get_ylim()[0] <= 0
+    assert "third" in page
+
+
+def test_every_collection_of_trees_has_the_same_ways_to_read_it() -> None:
+    pytest.importorskip("pandas")
+    pytest.importorskip("matplotlib").use("Agg")
+    X, y = table()
+    groups = [row[3] for row in X]
+    two = tasks.Front(tasks.Misclassification(), tasks.CostMatrix([[0, 1], [9, 0]]))
+    wrong = np.array([label == "yes" for label in y])
+    by_parts = tasks.Separable([0, 1], lambda rows, label: int((wrong[rows] != label).sum()))
+    several = [
+        regularization_path(X, y, max_depth=2),
+        pareto_front(X, y, max_depth=2, pos_label="yes"),
+        FairTreeClassifier(max_depth=2).fairness_curve(X, y, sensitive_features=groups),
+        solve(two, X, y, max_depth=1),
+        solve(by_parts, X, max_depth=1),
+    ]
+    for trees in several:
+        assert trees.is_optimal
+        assert len(trees.trees) == len(trees) == len(list(trees)) == len(trees.to_frame())
+        assert len(trees[:2]) == min(2, len(trees))
+        assert type(trees[-1]) is type(trees[0])
+        assert len(json.loads(trees.to_json()).get("trees", trees)) == len(trees)
+        assert trees.plot().get_xlabel()
+        assert _shown(trees._repr_html_())

@@ -11,21 +11,21 @@ from certree.encoding import TableEncoder
 from certree.engine._within_limits import LimitedFront, LimitedTree
 from certree.exceptions import OptimalityWarning, warn
 from certree.numbers._exact import read_fraction
+from certree.numbers._fractions import to_float
 from certree.proofs._limit_front import solve_limited_front, solve_objectives
 from certree.results._activity import activity
 from certree.results._answer import Answer
-from certree.results._card import beside, card, sentence, table
 from certree.results._certificate import (
     Exact,
     exact,
     many,
     show,
 )
-from certree.results._chart import Series, chart
+from certree.results._chart import Chart, Series
 from certree.results._limit_certificate import LimitValue
-from certree.results._plots import new_axes
 from certree.results._progress import FrontObserver
 from certree.results._record import Record, status_text
+from certree.results._trees import Trees
 from certree.tasks import Front
 from certree.tasks._task import Given
 from certree.tree import Tree
@@ -159,7 +159,7 @@ class TaskFrontCertificate(Record):
         return "These are all nondominated trees: no other tree within the limits is better."
 
 
-class TaskFront(Sequence[FrontPoint]):
+class TaskFront(Trees[FrontPoint]):
     """All trees that no other beats in all objectives; made by :func:`solve`.
 
     A sequence of points, by rising cost of the first objective; with two, the cost of the second
@@ -200,13 +200,39 @@ class TaskFront(Sequence[FrontPoint]):
     def __iter__(self) -> Iterator[FrontPoint]:
         return iter(self.front)
 
-    def __getitem__(self, index: Any) -> Any:
-        return self.front[index]
+    def _entry(self, place: int) -> FrontPoint:
+        return self.front[place]
+
+    @property
+    def trees(self) -> tuple[Tree, ...]:
+        """The trees, in the order of the points."""
+        return tuple(point.tree for point in self.front)
+
+    @property
+    def status(self) -> str:  # type: ignore[override]
+        """The status of the certificate: "optimal", or the reason why the search stopped."""
+        return self.certificate.status
 
     @property
     def is_optimal(self) -> bool:
         """Whether the front is proven: no tree is missing."""
         return self.certificate.is_optimal
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain values: the certificate, and each tree."""
+        return {
+            **self.certificate.to_dict(),
+            "trees": [tree.to_dict() for tree in self.trees],
+        }
+
+    def to_frame(self) -> Any:
+        """Return a pandas data frame with one row per tree: costs by each objective, and splits."""
+        return super().to_frame()
+
+    def _columns(self) -> Mapping[str, Any]:
+        each = enumerate(_different(self.certificate.tasks))
+        costs = {name: [float(point.values[k]) for point in self.front] for k, name in each}
+        return {**costs, "splits": [point.n_splits for point in self.front]}
 
     def plot(self, ax: Axes | None = None) -> Axes:
         """Draw the costs of all trees by the first two objectives; return the axes.
@@ -218,31 +244,35 @@ class TaskFront(Sequence[FrontPoint]):
         ax : matplotlib.axes.Axes, optional
             Where to draw; by default a new figure.
         """
-        axes = new_axes(ax, "certificate.points")
-        lines = [[float(number) for number in point.values] for point in self.front]
-        xs, ys = ([line[k] for line in lines] for k in (0, 1))
-        if len(self.certificate.tasks) == 2:
-            axes.step(xs, ys, where="post", marker="o")
-        else:
-            drawn = axes.scatter(xs, ys, c=[line[2] for line in lines])
-            axes.figure.colorbar(drawn, ax=axes, label=f"third: {self.certificate.tasks[2]}")
-        axes.set_xlabel(f"first: {self.certificate.tasks[0]}")
-        axes.set_ylabel(f"second: {self.certificate.tasks[1]}")
-        return axes
+        return super().plot(ax)
 
-    def _repr_html_(self) -> str:
+    def _chart(self) -> Chart:
+        lines = [[to_float(number) for number in point.values] for point in self.front]
         names = self.certificate.tasks
-        lines = [(*map(show, point.values), point.n_splits) for point in self.front]
-        points = [(float(point.values[0]), float(point.values[1])) for point in self.front]
-        first, second = (f"cost ({name})" for name in names[:2])
-        title = "Costs of the trees of a front"
-        series = Series("", points, line="step" if len(names) == 2 else "")
-        drawn = chart([series], first, second, title)
-        return card(
-            f"Front of {many(len(self), 'tree')}: {status_text(self.certificate.status)}",
-            sentence(self.certificate.statement()),
-            beside(table((*names, "splits"), lines), drawn) if lines else "",
+        is_plane = len(names) == 2
+        series = Series(
+            "",
+            [(line[0], line[1]) for line in lines],
+            line="step" if is_plane else "",
+            shades=() if is_plane else [line[2] for line in lines],
         )
+        return Chart(
+            [series],
+            f"first: {names[0]}",
+            f"second: {names[1]}",
+            "Costs of the trees of a front",
+            shade_label="" if is_plane else f"third: {names[2]}",
+        )
+
+    def _title(self) -> str:
+        return f"Front of {many(len(self), 'tree')}: {status_text(self.status)}"
+
+    def _statement(self) -> str:
+        return self.certificate.statement()
+
+    def _lines(self) -> tuple[Sequence[str], Sequence[Sequence[Any]]]:
+        lines = [(*map(show, point.values), point.n_splits) for point in self.front]
+        return (*self.certificate.tasks, "splits"), lines
 
     def __repr__(self) -> str:
         return f"TaskFront({len(self)} trees, {self.certificate.status})"
@@ -256,6 +286,11 @@ class TaskFront(Sequence[FrontPoint]):
             for point in self.front
         ]
         return "\n".join([*lines, self.certificate.statement()])
+
+
+def _different(names: Sequence[str]) -> list[str]:
+    """Return names for columns: a name that occurs again gets its number."""
+    return [name if name not in names[:k] else f"{name} ({k + 1})" for k, name in enumerate(names)]
 
 
 def solve_for_front(model: BaseTaskTree, task: Front, given: Given) -> TaskFront:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from numbers import Real
 from time import perf_counter
 from typing import Any
 
@@ -25,7 +26,9 @@ from certree.proofs._separable_search import (
 )
 from certree.results._activity import phase
 from certree.results._certificate import many, text_of_tests
+from certree.results._chart import Chart, Series
 from certree.results._record import Record, status_text
+from certree.results._trees import Trees
 from certree.tasks import Separable
 from certree.tasks._check_task import check_task
 from certree.tasks._separable import Both
@@ -112,7 +115,7 @@ class SeparableCertificate(Record):
         )
 
 
-class SeparableSolution(Sequence[SeparablePoint]):
+class SeparableSolution(Trees[SeparablePoint]):
     """All nondominated trees of a separable objective; made by :func:`solve`.
 
     Attributes
@@ -146,8 +149,63 @@ class SeparableSolution(Sequence[SeparablePoint]):
     def __iter__(self) -> Iterator[SeparablePoint]:
         return iter(self.front)
 
-    def __getitem__(self, index: Any) -> Any:
-        return self.front[index]
+    def _entry(self, place: int) -> SeparablePoint:
+        return self.front[place]
+
+    @property
+    def trees(self) -> tuple[Tree, ...]:
+        """The trees, in the order of their values."""
+        return tuple(point.tree for point in self.front)
+
+    @property
+    def status(self) -> str:  # type: ignore[override]
+        """The status of the certificate: "optimal", or the reason why the search stopped."""
+        return self.certificate.status
+
+    @property
+    def is_optimal(self) -> bool:
+        """Whether no nondominated value is missing."""
+        return self.certificate.is_optimal
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain values: the certificate, and each tree."""
+        return {
+            **self.certificate.to_dict(),
+            "trees": [tree.to_dict() for tree in self.trees],
+        }
+
+    def to_frame(self) -> Any:
+        """Return a pandas data frame with one row per tree: value, splits and depth."""
+        return super().to_frame()
+
+    def _columns(self) -> Mapping[str, Any]:
+        return {
+            "value": [point.value for point in self.front],
+            "splits": [tree.n_splits for tree in self.trees],
+            "depth": [tree.depth for tree in self.trees],
+        }
+
+    def _chart(self) -> Chart:
+        """Return values against splits, where values are numbers."""
+        points = [
+            (float(point.tree.n_splits), float(point.value))
+            for point in self.front
+            if isinstance(point.value, Real)
+        ]
+        title = "Values of trees against their splits"
+        return Chart([Series("", points)], "splits", "value", title, has_whole_x=True)
+
+    def _title(self) -> str:
+        return f"{many(len(self), 'tree')}: {status_text(self.status)}"
+
+    def _statement(self) -> str:
+        return self.certificate.statement()
+
+    def _lines(self) -> tuple[Sequence[str], Sequence[Sequence[Any]]]:
+        columns = self._columns()
+        return tuple(columns), list(
+            zip(map(str, columns["value"]), *list(columns.values())[1:], strict=True)
+        )
 
     def _only(self) -> SeparablePoint:
         if len(self.front) != 1:

@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Any, cast
 from certree.exceptions import InfeasibleError
 from certree.numbers._fractions import to_float
 
+from ._chart_plot import draw
+from ._chart_svg import svg
 from ._charts import history_chart
-from ._plots import plot_history
 from ._record import Record, status_text
 
 if TYPE_CHECKING:
@@ -207,10 +208,10 @@ class Certificate(Record):
         """
         if not self.has_tree:
             raise InfeasibleError(self)
-        return plot_history(self, ax)
+        return draw(history_chart(self), ax, "certificate.history")
 
     def _chart(self) -> str:
-        return history_chart(self) if self.has_tree else ""
+        return svg(history_chart(self)) if self.has_tree and len(self.history) > 1 else ""
 
     def _in_few_words(self) -> tuple[str, ...]:
         if not self.has_tree:

@@ -1,18 +1,13 @@
-"""Small charts as inline SVG, for notebooks: no script, no library, colours of the page."""
+"""What a chart shows: its axes, and series of points. `_chart_svg` and `_chart_plot` draw it."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from html import escape
-
-_WIDTH, _HEIGHT = 440.0, 230.0
-_LEFT, _RIGHT, _TOP, _BOTTOM = 62.0, 14.0, 12.0, 44.0
-_CHARACTER = 7.0  # pixels, generous for letters of 11 px
-_NAME = 18.0  # the name of the upright axis, and what is left free beside it
 
 BLUE, ORANGE, INK = "#2f81d6", "#d9730d", "currentColor"
+"""Colours of CSS; INK is the colour of the text around the chart."""
 
 Point = tuple[float, float]
 
@@ -24,17 +19,21 @@ class Series:
     Attributes
     ----------
     label : str
-        What the legend says.
+        What the legend says; empty: the series is not in the legend.
     points : sequence of (x, y)
         From left to right.
     colour : str
         A colour of CSS.
     line : {"", "straight", "step"}
         How neighbours are joined; "step": along x first.
-    dots : {"", "full", "empty"}
-        How points are marked.
+    dots : {"", "full", "empty", "ring"}
+        How points are marked; a ring is drawn around the mark of another series.
+    is_dotted : bool
+        Whether the line is dotted, as that of a bound is.
     errors : sequence of float
         How far the band around each point reaches; empty: no band.
+    shades : sequence of float
+        Numbers that the colours of the points show; empty: all points have one colour.
     """
 
     label: str
@@ -42,134 +41,50 @@ class Series:
     colour: str = BLUE
     line: str = ""
     dots: str = "full"
+    is_dotted: bool = False
     errors: Sequence[float] = ()
+    shades: Sequence[float] = ()
 
 
-def chart(
-    series: Sequence[Series], x_label: str, y_label: str, title: str, *, from_zero: bool = True
-) -> str:
-    """Return a chart; nothing if it would have no finite point."""
-    kept = [one for one in map(_finite, series) if one.points]
-    if not kept:
-        return ""
-    xs = [x for one in kept for x, _ in one.points]
-    ys = [y + side * error for one in kept for _, y, error in _banded(one) for side in (-1, 1)]
-    x_ticks, y_ticks = _ticks(min(xs), max(xs)), _ticks(min(ys), max(ys))
-    if from_zero:
-        y_ticks = _ticks(min(0.0, *ys), max(ys))
-    # Labels end 7 pixels before the axis.
-    longest = max(len(_label(tick)) for tick in y_ticks)
-    left = max(_LEFT, _NAME + _CHARACTER * longest + 7)
-    to_x = _scale(x_ticks, left, _WIDTH - _RIGHT)
-    to_y = _scale(y_ticks, _HEIGHT - _BOTTOM, _TOP)
-    parts = [_axis(x_ticks, y_ticks, to_x, to_y, x_label, y_label)]
-    parts += [_draw(one, to_x, to_y) for one in kept]
-    legend = "".join(
-        f'<span class="key"><svg width="22" height="10" aria-hidden="true">{_sample(one)}</svg> '
-        f"{escape(one.label)}</span>"
-        for one in kept
-        if one.label
-    )
-    return (
-        f'<svg class="chart" role="img" viewBox="0 0 {_WIDTH:.0f} {_HEIGHT:.0f}" '
-        f'width="{_WIDTH:.0f}" aria-label="{escape(title)}">'
-        f"{''.join(parts)}</svg><div>{legend}</div>"
-    )
+@dataclass(frozen=True)
+class Chart:
+    """A chart, for a page or for matplotlib.
+
+    Attributes
+    ----------
+    series : sequence of Series
+        What is drawn, the last on top.
+    x_label, y_label : str
+        The names of the axes.
+    title : str
+        What the chart shows, for readers who cannot see it.
+    from_zero : bool
+        Whether the upright axis begins at zero.
+    has_whole_x : bool
+        Whether numbers along x are whole.
+    x_spread : float
+        Matplotlib draws x beyond this by its logarithm, so that small numbers stay apart; 0: no
+        number is.
+    shade_label : str
+        What the shades of points are.
+    """
+
+    series: Sequence[Series]
+    x_label: str
+    y_label: str
+    title: str
+    from_zero: bool = True
+    has_whole_x: bool = False
+    x_spread: float = 0.0
+    shade_label: str = ""
+
+    def finite(self) -> list[Series]:
+        """Return the series that have finite points, with these only."""
+        return [one for one in map(_finite, self.series) if one.points]
 
 
 def _finite(one: Series) -> Series:
     kept = [k for k, point in enumerate(one.points) if all(map(math.isfinite, point))]
     errors = [one.errors[k] if math.isfinite(one.errors[k]) else 0.0 for k in kept if one.errors]
-    return replace(one, points=[one.points[k] for k in kept], errors=errors)
-
-
-def _banded(one: Series) -> list[tuple[float, float, float]]:
-    """Return the points with the reach of their bands."""
-    errors = one.errors or [0.0] * len(one.points)
-    return [(x, y, error) for (x, y), error in zip(one.points, errors, strict=True)]
-
-
-def _ticks(low: float, high: float) -> list[float]:
-    """Return round numbers, a few, that enclose an interval."""
-    if high <= low:
-        high = low + (abs(low) or 1.0)
-    rough = (high - low) / 4
-    size = 10.0 ** math.floor(math.log10(rough)) if rough > 0 else 1.0
-    step = next((k * size for k in (1, 2, 5, 10) if k * size >= rough), size)
-    first = math.floor(low / step) if step > 0 else 0
-    last = math.ceil(high / step - 1e-9)
-    return [k * step for k in range(int(first), int(last) + 1)]
-
-
-def _label(tick: float) -> str:
-    return f"{tick:.6g}"
-
-
-class _scale:
-    """Maps numbers to pixels."""
-
-    def __init__(self, ticks: Sequence[float], start: float, stop: float) -> None:
-        self.low, self.high = ticks[0], ticks[-1]
-        self.start, self.stop = start, stop
-
-    def __call__(self, number: float) -> float:
-        share = (number - self.low) / (self.high - self.low)
-        return self.start + share * (self.stop - self.start)
-
-
-def _axis(
-    x_ticks: Sequence[float],
-    y_ticks: Sequence[float],
-    to_x: _scale,
-    to_y: _scale,
-    x_label: str,
-    y_label: str,
-) -> str:
-    bottom, left, right = _HEIGHT - _BOTTOM, to_x.start, to_x.stop
-    parts = []
-    for tick in y_ticks:
-        y = to_y(tick)
-        parts.append(f'<path class="grid" d="M{left:.0f} {y:.1f}H{right:.0f}"/>')
-        parts.append(f'<text x="{left - 7:.0f}" y="{y + 4:.1f}" class="end">{_label(tick)}</text>')
-    for tick in x_ticks:
-        x = to_x(tick)
-        parts.append(f'<path class="grid" d="M{x:.1f} {bottom:.0f}v4"/>')
-        # The last label may be wider than the margin beside the chart.
-        middle = min(x, _WIDTH - _CHARACTER * len(_label(tick)) / 2)
-        parts.append(f'<text x="{middle:.1f}" y="{bottom + 17:.0f}">{_label(tick)}</text>')
-    middle = (_TOP + bottom) / 2
-    parts.append(
-        f'<text x="{(left + right) / 2:.0f}" y="{_HEIGHT - 8:.0f}">{escape(x_label)}</text>'
-        f'<text transform="translate(13 {middle:.0f}) rotate(-90)">{escape(y_label)}</text>'
-    )
-    return "".join(parts)
-
-
-def _draw(one: Series, to_x: _scale, to_y: _scale) -> str:
-    places = [(to_x(x), to_y(y)) for x, y in one.points]
-    parts = []
-    if one.errors:
-        upper = [f"{to_x(x):.1f} {to_y(y + error):.1f}" for x, y, error in _banded(one)]
-        lower = [f"{to_x(x):.1f} {to_y(y - error):.1f}" for x, y, error in _banded(one)]
-        around = "L".join([*upper, *lower[::-1]])
-        parts.append(f'<path fill="{one.colour}" fill-opacity="0.15" d="M{around}Z"/>')
-    if one.line:
-        path = f"M{places[0][0]:.1f} {places[0][1]:.1f}" + "".join(
-            f"H{x:.1f}V{y:.1f}" if one.line == "step" else f"L{x:.1f} {y:.1f}"
-            for x, y in places[1:]
-        )
-        parts.append(f'<path fill="none" stroke="{one.colour}" stroke-width="1.5" d="{path}"/>')
-    if one.dots:
-        parts += [_dot(one, x, y) for x, y in places]
-    return "".join(parts)
-
-
-def _dot(one: Series, x: float, y: float) -> str:
-    inside = one.colour if one.dots == "full" else "none"
-    return f'<circle cx="{x:.1f}" cy="{y:.1f}" r="3" fill="{inside}" stroke="{one.colour}"/>'
-
-
-def _sample(one: Series) -> str:
-    """Return the line and the dot of a series for the legend."""
-    line = f'<path stroke="{one.colour}" stroke-width="1.5" d="M0 5H22"/>' if one.line else ""
-    return line + (_dot(one, 11, 5) if one.dots else "")
+    shades = [one.shades[k] for k in kept if one.shades]
+    return replace(one, points=[one.points[k] for k in kept], errors=errors, shades=shades)

@@ -15,15 +15,14 @@ from certree.tasks._rates import CONSTRAINTS, allowed_by_rate, constraint_names,
 from certree.tree import Tree
 from certree.tree._plain import plain, shown
 
-from ._card import beside, card, sentence, table
-from ._certificate import Certificate, Exact, exact, show
+from ._card import card, sentence, table
+from ._certificate import Certificate, Exact, exact, many, show
+from ._chart import Chart
 from ._charts import fairness_chart
-from ._plots import data_frame, plot_fairness
 from ._record import status_text
+from ._trees import Trees
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
     from certree.estimators import FairTreeClassifier
 
 _MOST_LINES = 30
@@ -300,7 +299,7 @@ CurvePoint = tuple[Exact, Exact, int]
 """Disparity, cost, and number of splits."""
 
 
-class FairnessCurve(Sequence["FairTreeClassifier"]):
+class FairnessCurve(Trees["FairTreeClassifier"]):
     """The price of fairness: the best tree for every tolerance, from one search.
 
     Made by :meth:`FairTreeClassifier.fairness_curve`. A sequence of fitted models, by rising
@@ -393,18 +392,10 @@ class FairnessCurve(Sequence["FairTreeClassifier"]):
         """What `errors` are called: "error", or "mean cost" with a cost matrix."""
         return "error" if self._model.cost_matrix is None else "mean cost"
 
-    @property
-    def is_optimal(self) -> bool:
-        """Whether the curve is proven complete."""
-        return self.status == "optimal"
-
     def __len__(self) -> int:
         return len(self._trees)
 
-    def __getitem__(self, index: Any) -> Any:
-        if isinstance(index, slice):
-            return [self[i] for i in range(*index.indices(len(self)))]
-        place = range(len(self))[index]
+    def _entry(self, place: int) -> FairTreeClassifier:
         return self._fitted(place, self._certificates[place])
 
     def at(self, tolerance: Any) -> FairTreeClassifier:
@@ -476,34 +467,29 @@ class FairnessCurve(Sequence["FairTreeClassifier"]):
 
         With a cost matrix, the second column is "mean cost" in place of "error".
         """
-        return data_frame(
-            {
-                "tolerance": self.tolerances,
-                self.measure: self.errors,
-                "cost": self.costs,
-                "splits": [point[2] for point in self.points],
-            }
-        )
+        return super().to_frame()
 
-    def plot(self, ax: Axes | None = None) -> Axes:
-        """Draw the least training error, or mean cost, against the tolerance; return the axes.
+    def _columns(self) -> Mapping[str, Any]:
+        return {
+            "tolerance": self.tolerances,
+            self.measure: self.errors,
+            "cost": self.costs,
+            "splits": [point[2] for point in self.points],
+        }
 
-        Parameters
-        ----------
-        ax : matplotlib.axes.Axes, optional
-            Where to draw; by default a new figure.
-        """
-        return plot_fairness(self, ax)
+    def _chart(self) -> Chart:
+        return fairness_chart(self)
 
-    def _repr_html_(self) -> str:
+    def _title(self) -> str:
+        return f"Fairness curve of {many(len(self), 'tree')}: {status_text(self.status)}"
+
+    def _lines(self) -> tuple[Sequence[str], Sequence[Sequence[Any]]]:
         errors = self.errors.tolist()
         lines = [
             (float(apart), error, show(cost), splits)
             for (apart, cost, splits), error in zip(self.points, errors, strict=True)
         ]
-        heads = ("tolerance", self.measure, "cost", "splits")
-        title = f"Fairness curve of {_many(len(self))}: {status_text(self.status)}"
-        return card(title, beside(table(heads, lines), fairness_chart(self)))
+        return ("tolerance", self.measure, "cost", "splits"), lines
 
     def __repr__(self) -> str:
         return f"FairnessCurve({len(self)} trees, status={self.status!r})"
@@ -511,7 +497,7 @@ class FairnessCurve(Sequence["FairTreeClassifier"]):
     def __str__(self) -> str:
         status = status_text(self.status)
         lines = [
-            f"Fairness curve of {_many(len(self))}: {status}, {self.seconds:.3g} s",
+            f"Fairness curve of {many(len(self), 'tree')}: {status}, {self.seconds:.3g} s",
             f"{'':>4} {'tolerance':>10} {self.measure:>10} {'cost':>10} {'splits':>7}",
         ]
         shown = range(len(self))
@@ -545,10 +531,6 @@ def _laid_out(lines: Sequence[Sequence[str]]) -> str:
 def one_for_all(constraint: Any, tolerance: Exact) -> Exact | tuple[Exact, ...]:
     """Return a tolerance as certificates state it: once, or for each of several constraints."""
     return tolerance if isinstance(constraint, str) else (tolerance,) * len(constraint)
-
-
-def _many(number: int) -> str:
-    return "1 tree" if number == 1 else f"{number} trees"
 
 
 def _title(name: str) -> str:

@@ -9,7 +9,7 @@ good in both respects, so the best value of a metric over the lower points bound
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Literal
@@ -22,12 +22,13 @@ from certree.metrics._monotonicity import look_around
 from certree.numbers._exact import parse_complexity, parse_penalty
 from certree.tree import Tree
 
-from ._card import beside, card, sentence, table
 from ._certificate import Certificate, Exact, exact, many, show
+from ._chart import Chart
+from ._chart_plot import draw
 from ._charts import front_chart
-from ._plots import data_frame, plot_front
 from ._record import Record, status_text
 from ._rounding import at_most, nearest
+from ._trees import Trees
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -111,7 +112,7 @@ class FrontCertificate(Record):
         )
 
 
-class ParetoFront(Sequence["OptimalTreeClassifier"]):
+class ParetoFront(Trees["OptimalTreeClassifier"]):
     """All nondominated trees; made by :func:`pareto_front`, or kept by a model as ``front_``.
 
     A sequence of fitted models, by rising false positives and falling false negatives. Each
@@ -199,7 +200,7 @@ class ParetoFront(Sequence["OptimalTreeClassifier"]):
         return np.array([point[:2] in hull for point in self.certificate.points])
 
     @property
-    def status(self) -> str:
+    def status(self) -> str:  # type: ignore[override]
         """The status of the certificate: "optimal", or the reason why the search stopped."""
         return self.certificate.status
 
@@ -213,10 +214,7 @@ class ParetoFront(Sequence["OptimalTreeClassifier"]):
     def __len__(self) -> int:
         return len(self._trees)
 
-    def __getitem__(self, index: Any) -> Any:
-        if isinstance(index, slice):
-            return [self[i] for i in range(*index.indices(len(self)))]
-        place = range(len(self))[index]
+    def _entry(self, place: int) -> OptimalTreeClassifier:
         certificate = self._point_certificate(place)
         changes = {"max_splits": certificate.max_splits} if self.certificate.per_splits else {}
         return self._fitted(self._trees[place], certificate, **changes)
@@ -385,6 +383,9 @@ class ParetoFront(Sequence["OptimalTreeClassifier"]):
 
         The columns are fp, fn, splits, depth, is_supported, and the metrics by their names.
         """
+        return super().to_frame()
+
+    def _columns(self) -> Mapping[str, Any]:
         totals = (self.certificate.positives, self.certificate.negatives)
         columns: dict[str, Any] = {"fp": self.fp, "fn": self.fn, "splits": self.splits}
         columns["depth"] = [tree.depth for tree in self.trees]
@@ -394,9 +395,9 @@ class ParetoFront(Sequence["OptimalTreeClassifier"]):
                 columns[metric.name] = [
                     float(metric.exact(fp, fn, *totals)) for fp, fn, _ in self.certificate.points
                 ]
-        return data_frame(columns)
+        return columns
 
-    def plot(
+    def plot(  # type: ignore[override]
         self, picks: Sequence[Any] = ("accuracy", "f1", "mcc"), ax: Axes | None = None
     ) -> Axes:
         """Draw false negatives against false positives, with the picks marked; return the axes.
@@ -408,18 +409,22 @@ class ParetoFront(Sequence["OptimalTreeClassifier"]):
         ax : matplotlib.axes.Axes, optional
             Where to draw; by default a new figure.
         """
-        return plot_front(self, picks, ax)
+        return draw(front_chart(self, picks), ax)
 
-    def _repr_html_(self) -> str:
+    def _chart(self) -> Chart:
+        return front_chart(self)
+
+    def _title(self) -> str:
+        return f"Front of {many(len(self), 'tree')}: {status_text(self.status)}"
+
+    def _statement(self) -> str:
+        return self.certificate.statement()
+
+    def _lines(self) -> tuple[Sequence[str], Sequence[Sequence[Any]]]:
         lines = [
             (i, show(fp), show(fn), n) for i, (fp, fn, n) in enumerate(self.certificate.points)
         ]
-        heads = ("", "false positives", "false negatives", "splits")
-        return card(
-            f"Front of {many(len(self), 'tree')}: {status_text(self.status)}",
-            sentence(self.certificate.statement()),
-            beside(table(heads, lines), front_chart(self)),
-        )
+        return ("", "false positives", "false negatives", "splits"), lines
 
     def __repr__(self) -> str:
         return f"ParetoFront({len(self)} trees, status={self.status!r})"

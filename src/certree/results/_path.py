@@ -8,25 +8,22 @@ where two neighbouring corners cost the same, at the complexity ``(e - e') / (W 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from certree.numbers._exact import parse_complexity
 from certree.numbers._fractions import to_float
 from certree.tree import Tree
 from certree.tree._plain import plain
 
-from ._card import beside, card, table
 from ._certificate import Exact, exact, show
+from ._chart import Chart
 from ._charts import path_chart
-from ._plots import data_frame, plot_path
 from ._record import status_text
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
+from ._trees import Trees
 
 
 @dataclass(frozen=True)
@@ -60,7 +57,7 @@ class PathEntry:
         return self.errors == self.lower_bound
 
 
-class RegularizationPath(Sequence[PathEntry]):
+class RegularizationPath(Trees[PathEntry]):
     """The best tree for every number of splits; made by :func:`regularization_path`.
 
     A sequence of entries, in the order of their number of splits. A number of splits that does
@@ -129,16 +126,16 @@ class RegularizationPath(Sequence[PathEntry]):
     def __len__(self) -> int:
         return len(self.entries)
 
-    def __getitem__(self, index: Any) -> Any:
-        return self.entries[index]
-
     def __iter__(self) -> Iterator[PathEntry]:
         return iter(self.entries)
 
+    def _entry(self, place: int) -> PathEntry:
+        return self.entries[place]
+
     @property
-    def is_optimal(self) -> bool:
-        """Whether every entry is proven, so that break-points are final, too."""
-        return self.status == "optimal"
+    def trees(self) -> tuple[Tree, ...]:
+        """The trees, by rising number of splits."""
+        return tuple(entry.tree for entry in self.entries)
 
     def best(self, max_splits: int | None = None) -> Tree:
         """Return the tree with the fewest errors and at most this number of splits.
@@ -228,42 +225,37 @@ class RegularizationPath(Sequence[PathEntry]):
         largest complexity for which the entry is best, missing where there is none. Trees of other
         tasks than errors have the columns cost and objective in place of errors and accuracy.
         """
+        return super().to_frame()
+
+    def _columns(self) -> Mapping[str, Any]:
         cost, score = self.measures
         corners = self.hull()
         largest = dict(zip((e.splits for e in corners[1:]), self.breakpoints()[::-1], strict=True))
         largest[0] = Fraction(1)
-        return data_frame(
-            {
-                "splits": [e.splits for e in self.entries],
-                cost: [to_float(e.errors) for e in self.entries],
-                "lower_bound": [to_float(e.lower_bound) for e in self.entries],
-                score: [e.accuracy for e in self.entries],
-                "depth": [e.tree.depth for e in self.entries],
-                "on_hull": [e in corners for e in self.entries],
-                "complexity": [float(largest.get(e.splits, "nan")) for e in self.entries],
-            }
-        )
+        return {
+            "splits": [e.splits for e in self.entries],
+            cost: [to_float(e.errors) for e in self.entries],
+            "lower_bound": [to_float(e.lower_bound) for e in self.entries],
+            score: [e.accuracy for e in self.entries],
+            "depth": [e.tree.depth for e in self.entries],
+            "on_hull": [e in corners for e in self.entries],
+            "complexity": [float(largest.get(e.splits, "nan")) for e in self.entries],
+        }
 
-    def plot(self, ax: Axes | None = None) -> Axes:
-        """Draw the training error (or cost) against the splits, with the hull; return the axes.
+    def _chart(self) -> Chart:
+        return path_chart(self)
 
-        Parameters
-        ----------
-        ax : matplotlib.axes.Axes, optional
-            Where to draw; by default a new figure.
-        """
-        return plot_path(self, ax)
+    def _title(self) -> str:
+        return f"Regularization path: {status_text(self.status)}"
 
-    def _repr_html_(self) -> str:
+    def _lines(self) -> tuple[Sequence[str], Sequence[Sequence[Any]]]:
         cost, score = self.measures
         corners = self.hull()
         lines = [
             (e.splits, show(e.errors), e.accuracy, "yes" if e in corners else "")
             for e in self.entries
         ]
-        heads = ("splits", cost, score, "best for some complexity")
-        title = f"Regularization path: {status_text(self.status)}"
-        return card(title, beside(table(heads, lines), path_chart(self)))
+        return ("splits", cost, score, "best for some complexity"), lines
 
     def __repr__(self) -> str:
         last = self.entries[-1].splits

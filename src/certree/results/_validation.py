@@ -4,24 +4,21 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ._card import beside, card, table
 from ._certificate import many
+from ._chart import Chart
 from ._charts import validation_chart
-from ._plots import data_frame, plot_validation
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
+from ._trees import Charted
 
 # Means of the same scores in another order differ by rounding.
 _ROUNDING = 1e-12
 
 
-class ValidationCurve:
+class ValidationCurve(Charted):
     """Scores of trees of different sizes on rows left out; ``curve_`` of a cross-validation.
 
     Parameters
@@ -136,13 +133,16 @@ class ValidationCurve:
 
     def to_frame(self) -> Any:
         """Return a pandas data frame: one row per limits, with mean, error and fold scores."""
+        return super().to_frame()
+
+    def _columns(self) -> Mapping[str, Any]:
         columns: dict[str, Any] = {
             name: [one[name] for one in self.params] for name in self.params[0]
         }
         columns["mean"], columns["standard_error"] = self.mean, self.standard_error
         columns |= {f"fold {k}": self.scores[:, k] for k in range(self.n_folds)}
         columns["chosen"] = [place == self.chosen for place in range(len(self.params))]
-        return data_frame(columns)
+        return columns
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values."""
@@ -157,7 +157,7 @@ class ValidationCurve:
             "chosen": self.chosen,
         }
 
-    def plot(self, ax: Axes | None = None) -> Axes:
+    def plot(self, ax: Any = None) -> Any:
         """Draw mean scores with bands of one standard error, and return the axes.
 
         One line for each depth against the number of splits or the complexity, or one line against
@@ -168,9 +168,12 @@ class ValidationCurve:
         ax : matplotlib.axes.Axes, optional
             Where to draw; by default a new figure.
         """
-        return plot_validation(self, ax)
+        return super().plot(ax)
 
-    def _repr_html_(self) -> str:
+    def _chart(self) -> Chart:
+        return validation_chart(self)
+
+    def _lines(self) -> tuple[Sequence[str], Sequence[Sequence[Any]]]:
         names = list(self.params[0])
         marked = {self.best: "best", self.chosen: "chosen"}
         if self.best == self.chosen:
@@ -186,11 +189,12 @@ class ValidationCurve:
                 zip(self.params, self.mean.tolist(), self.standard_error.tolist(), strict=True)
             )
         ]
-        title = f"{self.measure} on rows left out, mean of {many(self.n_folds, 'fold')}"
-        shown = table((*names, "mean", "standard error", ""), lines)
-        return card(title, beside(shown, validation_chart(self)))
+        return (*names, "mean", "standard error", ""), lines
 
-    def _lines(self) -> tuple[str, list[float], list[tuple[str, list[int]]]]:
+    def _title(self) -> str:
+        return f"{self.measure} on rows left out, mean of {many(self.n_folds, 'fold')}"
+
+    def _by_depth(self) -> tuple[str, list[float], list[tuple[str, list[int]]]]:
         """Return what runs across a chart, where limits stand there, and the lines by label.
 
         There is one line for each depth, if anything but the depth varies.
@@ -221,7 +225,7 @@ class ValidationCurve:
         names = list(self.params[0])
         head = " ".join(f"{name:>10}" for name in names)
         lines = [
-            f"{self.measure} on rows left out, mean of {many(self.n_folds, 'fold')}",
+            self._title(),
             f"{head} {'mean':>10} {'error':>9}",
         ]
         for place, one in enumerate(self.params):
