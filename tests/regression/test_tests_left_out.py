@@ -6,11 +6,12 @@ costs what every tree does, but not nothing.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
-from certree import OptimalTreeClassifier, solve, tasks, verify
+from certree import CertificateError, OptimalTreeClassifier, solve, tasks, verify
 
 pytestmark = pytest.mark.filterwarnings("ignore::certree.exceptions.OptimalityWarning")
 
@@ -44,3 +45,25 @@ def test_a_tree_that_costs_what_every_tree_does_is_optimal(task: Any, more: Any)
     assert found.certificate.n_tests_searched < found.certificate.n_tests
     assert found.certificate.is_optimal
     assert verify(found, X)
+
+
+def test_a_single_leaf_is_optimal_where_no_split_may_be_or_every_split_costs_more() -> None:
+    y = [0, 1, 1]
+    for more in ({"max_splits": 0}, {"complexity": "1/2", "complexity_per": "leaf"}):
+        model = OptimalTreeClassifier(2, objective="f1", memory_limit=1, **more).fit(X, y)
+        certificate = model.certificate_
+        assert certificate.n_tests_searched < certificate.n_tests
+        assert certificate.is_optimal
+        assert certificate.cost > 0
+        assert verify(model, X, y)
+
+
+def test_a_single_leaf_is_not_called_optimal_if_a_split_could_cost_less() -> None:
+    model = OptimalTreeClassifier(2, objective="f1", memory_limit=1, complexity="1/20")
+    model.fit(X, [0, 1, 1])
+    assert model.certificate_.status == "memory_limit"
+    model.certificate_ = replace(
+        model.certificate_, status="optimal", lower_bound=model.certificate_.cost, gap=0
+    )
+    with pytest.raises(CertificateError, match="not all questions were searched"):
+        verify(model, X, [0, 1, 1])

@@ -52,6 +52,9 @@ _NEGLIGIBLE = 2**10
 # Share of the integer range kept free for the denominator of the complexity.
 _RESERVED = 2**10
 
+# Costs of the core stay below this.
+_INFINITE = 2**60
+
 # Up to so many rows, each may be a type of its own for the search over multiway tests.
 _MOST_TYPES = 2**12
 
@@ -473,6 +476,11 @@ def _on(
     most = Fraction(problem.largest + 1)
     units = min(wanted / problem.unit, most)
     penalty = fitting_penalty(units, room // max(problem.largest, 1))
+    leaves, counted = rows.most_leaves, problem.most_counted
+    if (penalty.denominator * counted + penalty.numerator * leaves + 1) * leaves >= _INFINITE:
+        # The core adds up more than a leaf can cost, so that there is less room for a penalty.
+        steps = (_INFINITE // leaves - 1) // (counted + (problem.largest + 2) * leaves)
+        penalty = fitting_penalty(units, steps)
     stated = wanted if units == most else None
     return on_rows, scale_of(model, problem, penalty, stated)
 

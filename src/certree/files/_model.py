@@ -223,6 +223,10 @@ def _check_parts(model: Any) -> None:
     lacking = [name for name in needed if name not in kept]
     if lacking:
         raise ValueError(f"The model lacks {', '.join(lacking)}.")
+    try:
+        model.__sklearn_tags__()
+    except TypeError as error:
+        raise ValueError(f"The model has a parameter of the wrong type: {error}") from None
     if isinstance(encoder, TableEncoder):
         _check_columns(
             "encoder_", encoder.n_features_in_, getattr(encoder, "feature_names_in_", None), model

@@ -192,6 +192,9 @@ def _check_encoder(encoder: TableEncoder, where: str) -> None:
     ]
     if max(features, default=-1) >= width:
         raise ValueError(f"{where} has tests of columns beyond its {width} columns.")
+    if encoder._is_binary and features[1:] != [*range(width)]:
+        # Such an encoder answers with the columns themselves.
+        raise ValueError(f"{where} must have one question for each of its {width} columns.")
     pairs: list[Any] = encoder._multiway
     for pair in pairs:
         is_pair = type(pair) is tuple and len(pair) == 2 and isinstance(pair[0], Multiway)

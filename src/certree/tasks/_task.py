@@ -222,6 +222,11 @@ class LeafProblem(ABC):
     output_names: Sequence[str] | None = None
     """Names of the outputs, if there are several and they have names."""
 
+    @property
+    def most_counted(self) -> int:
+        """How many units the core adds up at most, where it bounds what each row can cost."""
+        return self.largest
+
     def engine_settings(self) -> dict[str, Any]:
         """Return what the core needs to know beyond the statistics."""
         return {}

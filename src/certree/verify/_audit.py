@@ -392,12 +392,24 @@ def _may_lack(audit: Audit, n_tests: int, least: Exact) -> bool:
 
 
 def _costs_least(certificate: Any, least: Exact) -> bool:
-    """Return whether a tree costs no more than any tree does, whatever the tests are."""
+    """Return whether a tree costs no more than any tree does, whatever the tests are.
+
+    A tree pays for one leaf, where leaves pay. The best single leaf is the best tree if there may
+    be no split; and else every other tree pays for one split more. That the leaf is the best one is
+    checked by its prediction.
+    """
     cost: Exact | None = getattr(certificate, "cost", None)
+    if cost is None:
+        return False
+    penalty = certificate.split_penalty
     if certificate.complexity_per == "leaf":
-        least += certificate.split_penalty
+        least += penalty
+    if certificate.n_splits == 0:
+        if 0 in (certificate.max_depth, certificate.max_splits):
+            return True
+        least += penalty
     rounding: Exact = getattr(certificate, "rounding", 0)
-    return cost is not None and cost <= least + rounding
+    return cost <= least + rounding
 
 
 def check_n_tests(audit: Audit, data: Data) -> None:

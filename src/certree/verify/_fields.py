@@ -33,6 +33,10 @@ def is_exact(value: Any) -> bool:
     return isinstance(value, int | Fraction) and not isinstance(value, bool)
 
 
+def _is_amount(value: Any) -> bool:
+    return is_exact(value) and value >= 0
+
+
 def _is_count(value: Any) -> bool:
     return isinstance(value, int) and not isinstance(value, bool) and value >= 0
 
@@ -127,7 +131,7 @@ _CERTIFICATE: dict[str, Check] = {
     "negatives": _or_none(is_exact),
     "pos_label": _is_anything,
     "cuts": _or_none(_each(_each(is_exact, 4))),
-    "rounding": is_exact,
+    "rounding": _is_amount,
     "identifiers": _each(_is_text),
 }
 
@@ -160,7 +164,7 @@ CHECKED: Mapping[str, Mapping[str, Check]] = {
         "value": _or_none(is_exact),
         "at_most": _or_none(is_exact),
         "at_least": _or_none(is_exact),
-        "rounding": is_exact,
+        "rounding": _is_amount,
         "unit": is_exact,
         "least": _is_reach,
         "greatest": _is_reach,
@@ -197,7 +201,7 @@ CHECKED: Mapping[str, Mapping[str, Check]] = {
         "tasks": _each(_is_text),
         "limits": _each(_is_limit),
         "leaf_minimum": _each(_tuple(_is_text, _is_count)),
-        "rounding": _is_vector,
+        "rounding": _each(_is_amount),
     },
     "SeparableCertificate": {
         "status": _is_text,

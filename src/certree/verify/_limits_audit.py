@@ -30,6 +30,7 @@ from ._audit import (
     with_candidates,
 )
 from ._errors import check_counts, check_own_size, read_classes
+from ._label_units import check_unit_in_leaves
 from ._leaf_costs import Leaves
 from ._leaves import leaves_of_estimator, leaves_of_task
 from ._limits_force import (
@@ -78,9 +79,11 @@ def check_limited(model: Any, given: GivenRows) -> Checked:
     is_found = has_tree(certificate, tree)
     problem = _read_problem(audit, data, [leaves], asked, encoder_of(model, estimator))
     cost: Fraction | None = None
+    places: list[Sequence[int]] = [problem.data.rows]
     if is_found:
         walk = walk_down(audit, problem.data, tree)
         audit.done("the leaf of every row, by questions that are candidates")
+        places += [walk.rows[leaf] for leaf in walk.leaves]
         cost = _check_tree(problem, walk)
         check_bounds(audit)
         check_predictions(audit, model.predict, given.X, walk)
@@ -90,6 +93,8 @@ def check_limited(model: Any, given: GivenRows) -> Checked:
         _check_dual(problem)
     else:
         _check_no_tree(problem)
+    if certificate.rounding > 0 and certificate.unit > 0:
+        check_unit_in_leaves(audit, leaves, places, certificate.rounding)
     check_attributes(estimator, Facts(audit, data.names, leaves.labels, leaves, given))
     audit.raise_if_different()
     check_single_leaves(problem)

@@ -7,7 +7,7 @@ of the integers makes necessary, up to a small factor. A certificate with more r
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
@@ -15,7 +15,7 @@ from ._audit import Audit, Data
 from ._force import Charges
 from ._leaf_costs import Leaves, Rates
 from ._leaves import units_of_weight
-from ._plain_numbers import above_short, common_unit, decimals, root_above
+from ._plain_numbers import Exact, above_short, common_unit, decimals, exact, root_above
 from ._stated_weights import are_short, cost_range, most_splits
 
 # The factor of the range that is kept free for the denominator of a penalty.
@@ -36,6 +36,9 @@ _COARSEST = Fraction(1, 2**10)
 
 # Weights that are integers are counted in units so fine that there are about so many.
 _FINE_UNITS = 2**25
+
+# Up to so many units of weight, a row is rounded once for each of them.
+_FEW_UNITS = 2**10
 
 # The losses around quantiles of all rows.
 _MOST_LOSS = 2**50
@@ -180,7 +183,7 @@ def allowed_for_function(data: Data, leaves: Leaves, certificate: Any, task: Any
     largest, total = max(seen), data.total()
     noise = Fraction(0)
     if leaves.rates is not None:
-        noise = _noise_of_rates(leaves.rates, n_leaves)
+        noise = _noise_of_rates(leaves.rates, n_leaves, _times_rounded(data, certificate))
         # What rows would save at rates of their own has a last digit, too.
         n_leaves += 1
     elif getattr(task, "noise", None) is not None:
@@ -200,17 +203,31 @@ def allowed_for_function(data: Data, leaves: Leaves, certificate: Any, task: Any
     return floors + noise
 
 
-def _noise_of_rates(rates: Rates, n_leaves: int) -> Fraction:
+def _times_rounded(data: Data, certificate: Any) -> Mapping[int, Exact]:
+    """Return how often the numbers of each row are rounded: once for every unit of its weight.
+
+    Weights of many units, and those that are not multiples of one, are multiplied in before.
+    """
+    if certificate.weight_quantum is None:
+        unit = common_unit(data.weights.values())
+        times = {row: exact(weight / unit) for row, weight in data.weights.items()}
+        if max(times.values()) <= _FEW_UNITS:
+            return times
+    return dict.fromkeys(data.weights, 1)
+
+
+def _noise_of_rates(rates: Rates, n_leaves: int, times: Mapping[int, Exact]) -> Fraction:
     """Return what sums of 50 bits and logarithms of float64 take from the loss of rates.
 
-    By docs/theory/exactness.md, with events and times that are off by a few units of their sums.
+    By docs/theory/exactness.md, with events and times that are off by a few units of their sums,
+    as many `times` as a row is rounded.
     """
     few, factor = Fraction(1, 2**47), rates.factor
     counted = [row for row, events in rates.events.items() if events]
     if not counted:
         return Fraction(0)
     seen, time = (sum(part.values(), Fraction(0)) for part in (rates.events, rates.times))
-    more = {row: (seen + rates.events[row]) * few for row in counted}
+    more = {row: (times[row] * seen + rates.events[row]) * few for row in counted}
     rate = {row: rates.events[row] / rates.times[row] * time / seen for row in counted}
     own = sum((rates.events[row] * abs(_log(rate[row])) for row in counted), Fraction(0))
     fastest = max((rates.events[row] + more[row]) / rates.times[row] for row in counted)
@@ -220,12 +237,14 @@ def _noise_of_rates(rates: Rates, n_leaves: int) -> Fraction:
     pairs = ((rates.events[row] + more[row], rates.times[row]) for row in counted)
     squares = sum((above_short(e * e / t) for e, t in pairs), Fraction(0))
     longer = sum(
-        (above_short(((time + t) * few) ** 2 / t) for t in rates.times.values()), Fraction(0)
+        (above_short(((times[row] * time + t) * few) ** 2 / t) for row, t in rates.times.items()),
+        Fraction(0),
     )
     moved = root_above(squares * longer) / seen
     by_time = seen * (_log(1 + moved) if moved > few * 2**20 else moved)
     terms = own + seen * log
-    lost = terms * few + own * few * len(counted) + sum(more.values(), Fraction(0)) * log + by_time
+    n_rounded = sum(times[row] for row in counted)
+    lost = terms * few + own * few * n_rounded + sum(more.values(), Fraction(0)) * log + by_time
     # Savings are whole numbers of at most 50 bits, in a power of ten; noise may coarsen it, too.
     return factor * (8 * lost + 20 * n_leaves * (own + 2 * seen) * few)
 

@@ -29,6 +29,7 @@ from ._audit import (
     with_candidates,
 )
 from ._force import Charges, TreeSizes, label_points, least_cost
+from ._label_units import check_unit_in_leaves
 from ._leaf_costs import Leaves
 from ._leaves import leaves_of_estimator, leaves_of_task
 from ._metric_audit import all_tests
@@ -78,6 +79,9 @@ def check_task(model: Any, given: GivenRows, **more: bool) -> Checked:
     audit.compare("number of splits", certificate.n_splits, walk.n_splits)
     check_size(audit, walk, certificate)
     _check_rows_in_leaves(walk)
+    if certificate.rounding > 0 and certificate.unit > 0:
+        places = [data.rows, *(walk.rows[leaf] for leaf in walk.leaves)]
+        check_unit_in_leaves(audit, leaves, places, certificate.rounding)
     slack += _noise(leaves, walk)
     cost = _check_cost(audit, data, leaves, walk, charges, slack)
     check_bounds(audit)
@@ -257,7 +261,8 @@ def _check_unit(audit: Audit, data: Data, leaves: Leaves, charges: Charges | Non
     else:
         multiples.add(Fraction(certificate.test_cost))
         if leaves.amounts is None:
-            # What every tree pays for labels, by rounded weights, is no multiple.
+            # What every tree pays for labels, by rounded weights, is no multiple. What trees
+            # differ by is compared leaf by leaf (`_label_units`).
             multiples.add(Fraction(certificate.leaf_cost))
     if certificate.rounding == 0 and leaves.slopes is not None and leaves.target is not None:
         # A best value is that of a row, so losses are sums of differences of targets.
