@@ -1,28 +1,24 @@
-"""All public names, which :mod:`certree` hands on when one of them is asked for."""
+"""All public names, which :mod:`certree` hands on when one of them is asked for.
 
-from certree import datasets, estimators, metrics, oracles, tasks
+What a plain fit needs is loaded at once, the rest when its name is asked for.
+"""
 
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from . import estimators
 from ._version import __version__
 from .encoding import Reduced, TableEncoder, reduce
 from .engine._techniques import most_branches, techniques, without
-from .estimators import *
-from .estimators._solve import Solution, solve
-from .estimators._solve_limited import FrontPoint, TaskFront, TaskFrontCertificate
-from .estimators._solve_separable import SeparableCertificate, SeparablePoint, SeparableSolution
 from .exceptions import CertificateError, InfeasibleError, OptimalityWarning, RareClassWarning
-from .files import load
-from .report import Report, report
 from .results._certificate import Certificate
-from .results._fairness import FairnessCertificate, FairnessCurve, FairnessReport
 from .results._limit_certificate import LimitedCertificate, LimitValue, Reach
 from .results._pareto import FrontCertificate, ParetoFront
 from .results._path import PathEntry, RegularizationPath
 from .results._progress import Progress
-from .results._roc import plot_roc
-from .results._summary import ClassificationSummary, CostReport, classification_summary
 from .results._task_certificate import TaskCertificate
-from .results._validation import ValidationCurve
-from .tasks._check_task import TaskReport, check_task
 from .tree import (
     Change,
     ColumnChange,
@@ -33,7 +29,22 @@ from .tree import (
     SurvivalCurve,
     Tree,
 )
-from .verify import VerificationReport, verify
+
+if TYPE_CHECKING:
+    from certree import datasets, metrics, oracles, tasks
+
+    from .estimators import *
+    from .estimators._solve import Solution, solve
+    from .estimators._solve_limited import FrontPoint, TaskFront, TaskFrontCertificate
+    from .estimators._solve_separable import SeparableCertificate, SeparablePoint, SeparableSolution
+    from .files import load
+    from .report import Report, report
+    from .results._fairness import FairnessCertificate, FairnessCurve, FairnessReport
+    from .results._roc import plot_roc
+    from .results._summary import ClassificationSummary, CostReport, classification_summary
+    from .results._validation import ValidationCurve
+    from .tasks._check_task import TaskReport, check_task
+    from .verify import VerificationReport, verify
 
 __all__ = [
     "Certificate",
@@ -94,3 +105,38 @@ __all__ = [
     "without",
 ]
 __all__ += estimators.__all__
+
+_MODULES = {
+    "ClassificationSummary": "results._summary",
+    "CostReport": "results._summary",
+    "FairnessCertificate": "results._fairness",
+    "FairnessCurve": "results._fairness",
+    "FairnessReport": "results._fairness",
+    "FrontPoint": "estimators._solve_limited",
+    "Report": "report",
+    "SeparableCertificate": "estimators._solve_separable",
+    "SeparablePoint": "estimators._solve_separable",
+    "SeparableSolution": "estimators._solve_separable",
+    "Solution": "estimators._solve",
+    "TaskFront": "estimators._solve_limited",
+    "TaskFrontCertificate": "estimators._solve_limited",
+    "TaskReport": "tasks._check_task",
+    "ValidationCurve": "results._validation",
+    "VerificationReport": "verify",
+    "check_task": "tasks._check_task",
+    "classification_summary": "results._summary",
+    "load": "files",
+    "plot_roc": "results._roc",
+    "report": "report",
+    "solve": "estimators._solve",
+    "verify": "verify",
+}
+"""Names that load when they are asked for, and where they are."""
+
+
+def __getattr__(name: str) -> Any:
+    if name in estimators.__all__:
+        return getattr(estimators, name)
+    if name not in _MODULES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f"{__package__}.{_MODULES[name]}"), name)

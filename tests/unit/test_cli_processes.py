@@ -6,6 +6,7 @@ import inspect
 import os
 import subprocess
 import sys
+from dataclasses import fields
 from importlib import import_module
 from pathlib import Path
 
@@ -14,6 +15,13 @@ import pytest
 import certree
 from certree import OptimalTreeClassifier
 from certree.cli import _commands, _run, _using
+from certree.cli._options import (
+    FairOptions,
+    LeafOptions,
+    SearchOptions,
+    TableOptions,
+    TreeOptions,
+)
 from certree.cli._run import run
 
 HEAVY = "{'sklearn', 'scipy', 'numpy', 'certree._core', 'certree.estimators'}"
@@ -39,6 +47,57 @@ def test_help_loads_nothing_that_takes_long(arguments: list[str]) -> None:
         f"sys.exit(str({HEAVY} & set(sys.modules)) if {HEAVY} & set(sys.modules) else 0)"
     )
     assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["fit", "--help"], []], ids=str)
+def test_help_draws_its_panels_without_rich(arguments: list[str]) -> None:
+    """Rich took half of the time of help; these modules load with it."""
+    done = python(
+        f"import sys; from certree.cli._run import run; run({arguments});"
+        "loaded = {'rich', 'pygments', 'markdown_it', 'attr'} & {*sys.modules};"
+        "sys.exit(str(loaded) if loaded else 0)",
+        COLUMNS="80",
+        PYTHONIOENCODING="utf-8",
+    )
+    assert done.returncode == 0, done.stderr
+    shown = (done.stdout or done.stderr).splitlines()
+    frames = [line for line in shown if line[:1] in "╭│╰" and line]
+    assert frames
+    assert {len(line) for line in frames} == {80}
+    titles = {line.split()[1] for line in frames if line.startswith("╭")}
+    panels = {"Arguments", "Table", "Tree", "Leaves", "Search", "Fairness"}
+    assert titles == {"Options", *(panels if "fit" in arguments else {"Commands"})}
+
+
+def test_help_names_every_option_whole() -> None:
+    for columns in (20, 40, 80, 300):
+        done = python(
+            "from certree.cli._run import run; run(['fit', '--help'])", COLUMNS=str(columns)
+        )
+        words = done.stdout.replace(",", " ").split()
+        for kind in (TableOptions, TreeOptions, LeafOptions, SearchOptions, FairOptions):
+            assert {f"--{one.name.replace('_', '-')}" for one in fields(kind)} <= set(words)
+        assert max(map(len, done.stdout.splitlines())) <= 100
+
+
+def test_help_draws_plain_lines_where_the_output_has_no_others() -> None:
+    code = "from certree.cli._run import run; run(['--help'])"
+    shown = python(code, PYTHONIOENCODING="ascii").stdout
+    assert shown.isascii()
+    assert "+- Commands ---" in shown
+
+
+def test_help_has_colours_on_a_terminal_alone(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(["--help"]) == 0
+    assert "\x1b" not in capsys.readouterr().out
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
+    assert run(["--help"]) == 0
+    assert "\x1b[36m" in capsys.readouterr().out
+    monkeypatch.setenv("NO_COLOR", "1")
+    assert run(["--help"]) == 0
+    assert "\x1b" not in capsys.readouterr().out
 
 
 def test_the_package_loads_when_it_is_used() -> None:

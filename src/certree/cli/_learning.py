@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from certree import estimators
 from certree.encoding._identifiers import has_identifiers
 from certree.encoding._named import NamedArray
 from certree.estimators import (
@@ -19,6 +18,7 @@ from certree.estimators import (
     OptimalTreeClusterer,
     OptimalTreeRegressor,
     OptimalTreeRegressorCV,
+    OrdinalTreeClassifier,
     SurvivalTree,
     TreeCV,
     pareto_front,
@@ -46,9 +46,10 @@ from ._tables import LearningData, is_number, read_data
 _MOST_CLASSES = 20
 
 
-_KINDS: dict[TaskName, type] = {
+_ESTIMATORS: dict[TaskName, Any] = {
     TaskName.classifier: OptimalTreeClassifier,
     TaskName.regressor: OptimalTreeRegressor,
+    TaskName.ordinal: OrdinalTreeClassifier,
     TaskName.fair: FairTreeClassifier,
     TaskName.survival: SurvivalTree,
     TaskName.linear: LinearTreeRegressor,
@@ -292,11 +293,6 @@ def _kind_of(kind: str, values: NDArray[Any]) -> TaskName:
     return TaskName.classifier if is_class else TaskName.regressor
 
 
-def _kind(task: TaskName) -> Any:
-    """Return the estimator of a task; those that are not listed have their name from it."""
-    return _KINDS.get(task) or getattr(estimators, f"{task.value.title()}TreeClassifier")
-
-
 def _settings(task: TaskName, asked: _Asked) -> dict[str, Any]:
     """Return the options as parameters of an estimator."""
     given, tree = asked.given, asked.tree
@@ -309,7 +305,7 @@ def _settings(task: TaskName, asked: _Asked) -> dict[str, Any]:
     }
     settings = {name: value for name, value in wishes.items() if value is not None}
     settings |= asked.leaves.settings()
-    known = _kind(task)().get_params(deep=False)
+    known = _ESTIMATORS[task]().get_params(deep=False)
     for name in settings:
         if name not in known:
             option = name.replace("_", "-")
@@ -372,7 +368,7 @@ def _make(task: TaskName, asked: _Asked, cv: int | None = None) -> Any:
         settings["tolerance"] = _one_or_all(fair.tolerance or ["0.01"])
     elif given.groups is not None:
         raise UsageProblem(f"--sensitive has no meaning for --task {task.value}; use --task fair.")
-    return _kind(task)(**settings) if cv is None else _make_cv(task, settings, cv)
+    return _ESTIMATORS[task](**settings) if cv is None else _make_cv(task, settings, cv)
 
 
 def _one_or_all(given: list[str]) -> str | list[str]:
@@ -393,7 +389,7 @@ def _make_cv(task: TaskName, settings: dict[str, Any], cv: int) -> Any:
     if task is TaskName.regressor:
         return OptimalTreeRegressorCV(**chosen, **settings)
     limits = {name: settings.pop(name) for name in SearchOptions().settings()}
-    return TreeCV(_kind(task)(**settings), **chosen, **limits)
+    return TreeCV(_ESTIMATORS[task](**settings), **chosen, **limits)
 
 
 def _fit(model: Any, given: LearningData) -> None:

@@ -1,13 +1,17 @@
-"""What commands print: results to the output, remarks to the error stream."""
+"""What commands print: results to the output, remarks to the error stream.
+
+Rich loads when the first line is printed: help does without it.
+"""
 
 from __future__ import annotations
 
 import json
 import sys
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from rich.console import Console
-from rich.text import Text
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.text import Text
 
 _WIDE = 10_000
 """Columns of a pipe or a file: lines are not broken."""
@@ -15,6 +19,8 @@ _WIDE = 10_000
 
 def console(*, errors: bool = False) -> Console:
     """Return the terminal; what is not one gets plain, unbroken lines."""
+    from rich.console import Console
+
     stream = sys.stderr if errors else sys.stdout
     width = None if stream.isatty() else _WIDE
     return Console(file=stream, highlight=False, markup=False, emoji=False, width=width)
@@ -22,13 +28,13 @@ def console(*, errors: bool = False) -> Console:
 
 def say(text: str = "", style: str | None = None) -> None:
     """Print a result."""
-    console().print(Text(text, style=style or ""), soft_wrap=True)
+    console().print(_text((text, style or "")), soft_wrap=True)
 
 
 def remark(text: str, style: str = "yellow") -> None:
     """Print a remark in one line, which is no result."""
     line = " ".join(text.split())
-    console(errors=True).print(Text(f"certree: {line}", style=style), soft_wrap=True)
+    console(errors=True).print(_text((f"certree: {line}", style)), soft_wrap=True)
 
 
 def say_json(value: Any) -> None:
@@ -38,8 +44,12 @@ def say_json(value: Any) -> None:
 
 def say_result(certificate: Any) -> None:
     """Print what was found and proven: the statement first, in colour."""
-    proven = certificate.is_optimal
-    mark = Text(
-        "proven best  " if proven else "not proven  ", style="green" if proven else "yellow"
-    )
-    console().print(Text.assemble(mark, certificate.statement()), soft_wrap=True)
+    mark = ("proven best  ", "green") if certificate.is_optimal else ("not proven  ", "yellow")
+    console().print(_text(mark, certificate.statement()), soft_wrap=True)
+
+
+def _text(*parts: str | tuple[str, str]) -> Text:
+    """Return texts with their styles."""
+    from rich.text import Text
+
+    return Text.assemble(*parts)

@@ -15,6 +15,7 @@ import typer
 from certree.exceptions import CertificateError
 
 from . import _commands
+from ._help import Command, Group
 from ._printing import remark, say
 from ._problems import FAILURE, INTERRUPTED, PIPE_CLOSED, PROVEN, USAGE, UsageProblem
 
@@ -43,11 +44,11 @@ _COMMANDS: dict[str, Callable[..., int]] = {
 def run(arguments: Sequence[str]) -> int:
     """Run a command, and return its exit code."""
     app = typer.Typer(no_args_is_help=True, pretty_exceptions_enable=False)
-    app.callback(help=_HELP)(_callback)
+    app.callback(cls=Group, help=_HELP)(_callback)
     # Typer takes its time for each command.
     asked = [name for name in arguments[:1] if name in _COMMANDS]
     for name in asked or _COMMANDS:
-        app.command(name)(_guarded(_COMMANDS[name]))
+        app.command(name, cls=Command)(_guarded(_COMMANDS[name]))
     try:
         code = app(args=list(arguments), prog_name="certree", standalone_mode=False)
         sys.stdout.flush()
@@ -72,7 +73,7 @@ def _refuse(error: Any) -> int:
     context = getattr(error, "ctx", None)
     text = error.format_message()
     if type(error).__name__ == "NoArgsIsHelpError":
-        sys.stderr.write(f"{text}\n")
+        typer.echo(text, err=True)
         return USAGE
     where = "certree" if context is None else context.command_path
     is_unknown = type(error).__name__ == "NoSuchOption" and not error.possibilities

@@ -453,7 +453,7 @@ def _read(schema: Mapping[str, Any], found: Any) -> Reduced:
     labels = (*groups.values(), *outputs.values(), *(() if classes is None else (classes,)))
     for place in (*features, *labels):
         if not (0 <= place.word < n_words and place.stride > 0 and len(place.values)):
-            raise ValueError("a column has codes that are in no word")
+            raise ValueError("a column has no codes, or names a word that the file does not have")
     return Reduced(
         seen,
         np.stack([columns[f"word{i}"] for i in range(n_words)]),

@@ -37,9 +37,9 @@ _USUAL_SECONDS = (12e-9, 25e-6, 3e-10)
 # The share of the time for answering tests and the first pass over pairs. The search gets the rest.
 _SHARE = 0.5
 
-# Columns that are counted in less time, in seconds, are counted beyond any limit.
+# Seconds. Looking at columns may always take this long, whatever the limit is.
 _UNNOTICED = 0.2
-# Less than this is no time.
+# Seconds. A shorter time counts as none.
 _MOMENT = 0.01
 
 
@@ -175,7 +175,7 @@ class Room:
         return Cap(per_column, stopped_by, asked, known)
 
     def _must_leave_out(self, spent: float, left: Room) -> bool:
-        """Return whether the time to look at columns is over: what was found takes time, too."""
+        """Return whether looking at columns must end, so that the search has time for them."""
         if self.seconds is None:
             return left.is_over
         return left.is_interrupted or spent > max(_SHARE * self.seconds, _UNNOTICED)

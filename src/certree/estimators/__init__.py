@@ -1,22 +1,28 @@
-"""Estimators that follow the conventions of scikit-learn."""
+"""Estimators that follow the conventions of scikit-learn. Each loads when it is asked for."""
 
-from ._classifier import OptimalTreeClassifier
-from ._clusterer import OptimalTreeClusterer
-from ._cost_sensitive import CostSensitiveTreeClassifier
-from ._fair import FairTreeClassifier
-from ._linear_tree import LinearTreeRegressor
-from ._measurements import Measurement
-from ._optimality import OptimalityGap, optimality_gap
-from ._ordinal import OrdinalTreeClassifier
-from ._pareto_front import pareto_front
-from ._policy import PolicyTree
-from ._policy_value import PolicyValue
-from ._regressor import OptimalTreeRegressor
-from ._regularization import regularization_path
-from ._spo_forest import SPOForest
-from ._spo_tree import SPOTree
-from ._survival_tree import SurvivalTree
-from ._tree_cv import OptimalTreeClassifierCV, OptimalTreeRegressorCV, TreeCV
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from ._classifier import OptimalTreeClassifier
+    from ._clusterer import OptimalTreeClusterer
+    from ._cost_sensitive import CostSensitiveTreeClassifier
+    from ._fair import FairTreeClassifier
+    from ._linear_tree import LinearTreeRegressor
+    from ._measurements import Measurement
+    from ._optimality import OptimalityGap, optimality_gap
+    from ._ordinal import OrdinalTreeClassifier
+    from ._pareto_front import pareto_front
+    from ._policy import PolicyTree
+    from ._policy_value import PolicyValue
+    from ._regressor import OptimalTreeRegressor
+    from ._regularization import regularization_path
+    from ._spo_forest import SPOForest
+    from ._spo_tree import SPOTree
+    from ._survival_tree import SurvivalTree
+    from ._tree_cv import OptimalTreeClassifierCV, OptimalTreeRegressorCV, TreeCV
 
 __all__ = [
     "CostSensitiveTreeClassifier",
@@ -40,3 +46,38 @@ __all__ = [
     "pareto_front",
     "regularization_path",
 ]
+
+_MODULES = {
+    "CostSensitiveTreeClassifier": "_cost_sensitive",
+    "FairTreeClassifier": "_fair",
+    "LinearTreeRegressor": "_linear_tree",
+    "Measurement": "_measurements",
+    "OptimalTreeClassifier": "_classifier",
+    "OptimalTreeClassifierCV": "_tree_cv",
+    "OptimalTreeClusterer": "_clusterer",
+    "OptimalTreeRegressor": "_regressor",
+    "OptimalTreeRegressorCV": "_tree_cv",
+    "OptimalityGap": "_optimality",
+    "OrdinalTreeClassifier": "_ordinal",
+    "PolicyTree": "_policy",
+    "PolicyValue": "_policy_value",
+    "SPOForest": "_spo_forest",
+    "SPOTree": "_spo_tree",
+    "SurvivalTree": "_survival_tree",
+    "TreeCV": "_tree_cv",
+    "optimality_gap": "_optimality",
+    "pareto_front": "_pareto_front",
+    "regularization_path": "_regularization",
+}
+"""Where each name is."""
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _MODULES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = globals()[name] = getattr(import_module(f"{__name__}.{_MODULES[name]}"), name)
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -472,7 +472,7 @@ def _on(
         on_rows = task.on(y, replace(rows, budget=room, most=max(room // _RESERVED, 1)))
         problem = first_problem(on_rows)
     wanted = complexity * problem.complexity_unit
-    # No split saves more than the largest leaf costs, so a higher penalty is as good as that.
+    # A split saves at most what the largest leaf costs. So penalties above that act like it.
     most = Fraction(problem.largest + 1)
     units = min(wanted / problem.unit, most)
     penalty = fitting_penalty(units, room // max(problem.largest, 1))

@@ -17,6 +17,7 @@ import inspect
 import json
 import os
 from dataclasses import MISSING, fields
+from importlib import import_module
 from pathlib import Path
 from typing import Any, get_type_hints
 
@@ -56,6 +57,13 @@ def register_estimator(cls: type) -> None:
     """Let files hold estimators of a class."""
     _ESTIMATORS[cls.__name__] = cls
     TAGS[cls] = "model"
+
+
+def _load_estimator(name: str) -> None:
+    """Load a public estimator, which registers itself; other names load nothing."""
+    public = import_module("certree.estimators")
+    if name in public.__all__:
+        getattr(public, name)
 
 
 # ---- writing -------------------------------------------------------------------------------------
@@ -207,6 +215,8 @@ def _read(data: Any, where: str) -> Any:
 
 
 def _class(name: Any) -> Any:
+    if isinstance(name, str) and name not in _ESTIMATORS:
+        _load_estimator(name)
     cls = _ESTIMATORS.get(name) if isinstance(name, str) else None
     if cls is None or inspect.isabstract(cls) or not hasattr(cls, "fit"):
         raise ValueError(

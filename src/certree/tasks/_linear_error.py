@@ -248,7 +248,8 @@ class LinearProblem(LeafProblem):
         self.constant = Fraction(0)
         self.complexity_unit, unsure = squares * self._whole_unit, Fraction(0)
         if design.moved or design.share:
-            # A penalty is a share of this. Leaves that fit well cost less than it was moved by.
+            # Penalties are shares of this unit. It is computed from the targets themselves: moving
+            # them changes their squares by more than leaves that fit well cost.
             self.complexity_unit, unsure = _squares_of(target, rows)
         self.rounding = round_up(self._rounding(rows, squares) + rows.most_leaves * unsure)
 
