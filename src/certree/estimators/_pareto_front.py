@@ -83,7 +83,7 @@ def pareto_front(
         raise ValueError("supported_only=True has no trees per number of splits; choose one.")
     objective = ErrorFront(supported_only=supported_only)
     model = OptimalTreeClassifier(objective=objective, **settings)
-    model._check_parameters()
+    model._plan()
     model._check_size_limits()
     with model._budget():
         front = find_front(
