@@ -31,7 +31,7 @@ from certree import (
 )
 from certree.estimators._solve import TaskTree
 from certree.fitting.asked import Asked
-from certree.fitting.laws import Law
+from certree.fitting.law import Law
 from certree.fitting.plan import ROUTES, refusal_of
 
 PAGE = Path(__file__).parent.parent / "docs" / "guide" / "combinations.md"

@@ -55,11 +55,7 @@ def fit_binary(
     """Fit a model by the route of its metric."""
     if route.name == "area":
         assert isinstance(metric, PartialAUC)
-        if parse_penalty(model.complexity, metric.name) > 1:
-            raise ValueError(
-                f"complexity must lie between 0 and 1 for the metric {metric.name!r}, got "
-                f"{model.complexity!r}: areas do, so no split can be worth more."
-            )
+        parse_penalty(model.complexity, metric.name)  # refuses negative ones
         return fit_chain(model, metric, rows, callback)
     if route.name == "front of errors":
         assert isinstance(metric, ErrorFront)

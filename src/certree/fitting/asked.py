@@ -47,6 +47,7 @@ NEUTRAL: dict[str, Any] = {
     "search": "auto",
     "complexity": Fraction(0),
     "gap": Fraction(0),
+    "quantile": Fraction(1, 2),
     "complexity_per": "split",
 }
 """What asks for nothing, where that is neither None nor False."""

@@ -12,11 +12,9 @@ The first line that forbids something gives the text, so special laws stand befo
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
-from dataclasses import dataclass
-from string import Formatter
 
+from certree.numbers._exact import read_fraction
 from certree.tasks._limited import NO_LABELS, NO_SUM
 
 from .asked import (
@@ -34,45 +32,7 @@ from .asked import (
     SEVERAL,
     Asked,
 )
-
-
-@dataclass(frozen=True)
-class Law:
-    """A line of the table that forbids something.
-
-    Attributes
-    ----------
-    word : str
-        What the page of combinations calls the reason.
-    features : tuple of str
-        What it is about; one of them must be asked.
-    forbids : callable
-        Whether what is asked forbids them.
-    message : str
-        The text for users.
-    """
-
-    word: str
-    features: tuple[str, ...]
-    forbids: Callable[[Asked], bool]
-    message: str
-
-    def broken_by(self, asked: Asked) -> str | None:
-        """Return the text for what is asked, or None if the law allows it."""
-        name = asked.first(self.features)
-        if name is None or not self.forbids(asked):
-            return None
-        return self.message.format(
-            asked=asked, name=name, neutral=NEUTRAL.get(name), objective=asked.objective.name
-        )
-
-    def matches(self, text: str) -> bool:
-        """Return whether a text is one of this law."""
-        parts = Formatter().parse(self.message)
-        pattern = "".join(
-            re.escape(literal) + ("" if field is None else ".*") for literal, field, *_ in parts
-        )
-        return re.fullmatch(pattern, text) is not None
+from .law import Law
 
 
 def _is_metric(asked: Asked) -> bool:
@@ -103,6 +63,10 @@ _ADDED = (
     "by max, parts of 1 and 5 are worth 5 with and without a price of 3 on the first. Write it as "
     "split_cost of the objective, with a state for what was paid above."
 )
+
+
+def _is_other_than_squares(asked: Asked) -> bool:
+    return asked.objective.kind == LEAVES and asked["criterion"] not in (None, "squared_error")
 
 
 def _with_classes(name: str) -> Callable[[Asked], bool]:
@@ -453,6 +417,46 @@ PATHS = (
 )
 """What a tree for every number of splits needs."""
 
+OF_NUMBERS = (
+    Law(
+        "criterion",
+        ("quantile",),
+        lambda asked: asked["criterion"] != "quantile",
+        "quantile={asked[quantile]!r} is for criterion='quantile', got "
+        "criterion={asked[criterion]!r}; set criterion='quantile', or leave quantile out.",
+    ),
+    Law(
+        "criterion",
+        ("output_weights",),
+        _is_other_than_squares,
+        "output_weights are for criterion='squared_error', the only one with several outputs; got "
+        "criterion={asked[criterion]!r}.",
+    ),
+    Law(
+        "criterion",
+        ("reduced",),
+        lambda asked: asked["reduced"] == "squares" and _is_other_than_squares(asked),
+        "The table was reduced to sums of squares, which serve criterion='squared_error' only; got "
+        "criterion={asked[criterion]!r}. Call reduce(..., target_kind='classes'), which keeps the "
+        "values of the target.",
+    ),
+    Law(
+        "outputs",
+        ("criterion",),
+        lambda asked: asked.n_outputs > 1 and _is_other_than_squares(asked),
+        "y has several columns; criterion={asked[criterion]!r} takes one. Use "
+        'criterion="squared_error", or fit a tree for each column.',
+    ),
+    Law(
+        "outputs",
+        ("leaf_model",),
+        lambda asked: asked.n_outputs > 1,
+        "y has several columns; {asked.by} takes one. Fit a tree for each column, or use "
+        "OptimalTreeRegressor, which takes several.",
+    ),
+)
+"""What criteria of numbers lack."""
+
 OUTPUTS = (
     Law(
         "outputs",
@@ -552,11 +556,26 @@ OF_METRICS = (
         "A front has no penalty, got complexity={asked[complexity]!r}; use "
         "pareto_front(..., per_splits=True) and front.best(metric, complexity=...).",
     ),
+    Law(
+        "penalty",
+        ("complexity",),
+        lambda asked: (
+            asked.objective.kind == CHAIN and read_fraction(asked["complexity"], "complexity") > 1
+        ),
+        "complexity must lie between 0 and 1 for the metric {objective!r}, got "
+        "{asked[complexity]!r}: areas do, so no split can be worth more.",
+    ),
+    Law(
+        "fronts",
+        ("supported_only",),
+        lambda asked: asked.asks("per_splits"),
+        "supported_only=True has no trees per number of splits; choose one.",
+    ),
 )
 """What only searches that count errors can do."""
 
 LAWS: tuple[Law, ...] = (
     *(*SIZES, *EXECUTORS, *OF_DECISIONS, *OF_PARTS, *OF_TASKS, *FAIRNESS, *CHOICES, *COMPARISONS),
-    *(*PATHS, *OUTPUTS, *WITHIN_LIMITS, *OF_METRICS),
+    *(*PATHS, *OF_NUMBERS, *OUTPUTS, *WITHIN_LIMITS, *OF_METRICS),
 )
 """All refusals of combinations, in the order in which they are tried."""

@@ -11,7 +11,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from .asked import CHAIN, DECISIONS, ERRORS, FRONT, METRICS, PARTS, SEVERAL, Asked
-from .laws import LAWS, Law
+from .law import Law
+from .laws import LAWS
 
 
 @dataclass(frozen=True)
