@@ -1,18 +1,22 @@
 """What goes together with what: every objective with every feature, one cell after the other.
 
 A cell is a call. It either gives a proven tree, which `verify` compares with all trees one by one,
-or raises one line that names the law or the limit of the search. docs/guide/combinations.md shows
-the same table, and a test compares the two.
+or raises one line that names the law or the limit of the search. Which of the two, says the table
+of routes, from which tools/combinations_page.py writes docs/guide/combinations.md.
 """
 
 from __future__ import annotations
 
+import importlib.util
+import re
+import sys
 import warnings
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from inspect import signature
+from itertools import combinations_with_replacement, product
 from pathlib import Path
-from types import FunctionType
+from types import FunctionType, ModuleType
 from typing import Any
 
 import numpy as np
@@ -33,8 +37,26 @@ from certree import (
     tasks,
     verify,
 )
+from certree.fitting import asked as kinds
+from certree.fitting.asked import Asked, Objective
+from certree.fitting.laws import LAWS
+from certree.fitting.plan import ROUTES, plan, refusal_of
 
-PAGE = Path(__file__).parents[2] / "docs" / "guide" / "combinations.md"
+ROOT = Path(__file__).parents[2]
+
+
+def _load_tool() -> ModuleType:
+    path = ROOT / "tools" / "combinations_page.py"
+    spec = importlib.util.spec_from_file_location(path.stem, path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[path.stem] = module  # its records look up the names of their types there
+    spec.loader.exec_module(module)
+    return module
+
+
+TOOL = _load_tool()
 
 _rng = np.random.default_rng(4)
 N = 14
@@ -137,20 +159,6 @@ def _lacks(kind: Any, *names: str) -> str:
         assert name not in signature(kind).parameters, (kind, name)
     return "none"
 
-
-FEATURES = {
-    "prices": "prices of tests",
-    "limit": "a limit",
-    "limits": "two limits",
-    "front": "a second objective",
-    "fair": "a fair rate",
-    "rates": "two fair rates",
-    "splits": "`max_splits`",
-    "complexity": "`complexity`",
-    "multiway": "multiway tests",
-    "threads": "`n_jobs`",
-    "executor": "`executor`",
-}
 
 RATES: dict[str, Any] = {
     "constraint": ["demographic_parity", "equal_opportunity"],
@@ -261,7 +269,9 @@ def _leaf_costs(task: Any, y: Any, kind: Any, **own: Any) -> dict[str, Any]:
 
 
 def _decisions() -> dict[str, Any]:
-    cells = dict.fromkeys(FEATURES, _lacks(SPOTree, "test_costs", "limits", "splits", "executor"))
+    cells = dict.fromkeys(
+        TOOL.FEATURES, _lacks(SPOTree, "test_costs", "limits", "splits", "executor")
+    )
     return {**cells, **{name: _spo(**given) for name, given in SIZES.items()}}
 
 
@@ -303,56 +313,29 @@ TABLE: dict[str, dict[str, Any]] = {
     "the same with a state": _parts(True),
 }
 
-NOTES = {
-    "sum": ("ratio", "not a task, a sum over the leaves"),
-    "labels": ("leaf", "Markovian"),
-    "curve": ("area", "not a function of one labelling of the leaves"),
-    "fronts": ("fronts", "compares whole fronts of trees"),
-    "unit": ("price", "no law of separability fails"),
-    "added": ("added", "combining operator must preserve order"),
-    "shared": ("shared", "An executor needs"),
-    "none": ("none", ""),
-}
-"""Refusals: what the page calls them, and words that their message has."""
 
-REFUSED: dict[str, dict[str, str]] = {
-    "F1": {"prices": "sum", "front": "sum", "executor": "shared"},
-    "MCC": {"prices": "sum", "front": "sum", "executor": "shared"},
-    "AUC": {
-        "prices": "sum",
-        "front": "sum",
-        **dict.fromkeys(("limit", "limits", "fair", "rates"), "curve"),
-        "multiway": "fronts",
-        "executor": "shared",
-    },
-    **{
-        name: {"prices": "unit", **dict.fromkeys(("limit", "limits", "front"), "labels")}
-        for name in ("squared error", "absolute error", "survival")
-    },
-    "objective by its parts": {"prices": "added", "complexity": "added"},
-    "the same with a state": {"prices": "added", "complexity": "added"},
-}
+def test_the_calls_are_those_of_the_table() -> None:
+    assert list(TABLE) == list(TOOL.ROWS)
+    for cells in TABLE.values():
+        assert cells.keys() == TOOL.FEATURES.keys()
 
 
-def _cell(row: str, feature: str) -> str:
-    """Return the name of the refusal of a cell; empty where it gives a proven tree."""
-    call = TABLE[row][feature]
-    return call if isinstance(call, str) else REFUSED.get(row, {}).get(feature, "")
-
-
-@pytest.mark.parametrize("feature", FEATURES)
-@pytest.mark.parametrize("row", TABLE)
+@pytest.mark.parametrize("feature", TOOL.FEATURES)
+@pytest.mark.parametrize("row", TOOL.ROWS)
 def test_a_cell_is_proven_or_refused(row: str, feature: str) -> None:
-    call, refusal = TABLE[row][feature], _cell(row, feature)
-    if refusal == "none":
-        return  # the table was made after a look at the parameters
-    if not refusal:
+    call, law = TABLE[row][feature], TOOL.law_of(row, feature)
+    nobody_asks = TOOL.asked_in(row, feature) is None
+    assert (call == "none") is nobody_asks
+    if nobody_asks:
+        return  # the calls were made after a look at the parameters
+    if law is None:
         with warnings.catch_warnings():
             warnings.simplefilter("error")
             assert call()
         return
-    with pytest.raises(ValueError, match=NOTES[refusal][1]) as error:
+    with pytest.raises(ValueError) as error:
         call()
+    assert law.matches(str(error.value)), error.value
     assert "\n" not in str(error.value)
 
 
@@ -387,18 +370,84 @@ def test_one_line_says_what_is_wrong(call: Callable[[], object], told: str) -> N
     assert "\n" not in str(error.value)
 
 
-def _page_table() -> str:
-    """Return the table of the page."""
-    lines = ["| | " + " | ".join(FEATURES.values()) + " |", "|---|" + ":-:|" * len(FEATURES)]
-    for row in TABLE:
-        cells = [_cell(row, feature) for feature in FEATURES]
-        shown = ["✓" if not cell else "·" if cell == "none" else NOTES[cell][0] for cell in cells]
-        lines.append(f"| {row} | " + " | ".join(shown) + " |")
-    return "\n".join(lines)
+def test_the_page_is_written_from_the_table_of_routes() -> None:
+    """docs/guide/combinations.md is what tools/combinations_page.py writes today."""
+    text = TOOL.PAGE.read_text(encoding="utf-8")
+    assert TOOL.written(text) == text
+    used = {
+        law.word
+        for row in TOOL.ROWS
+        for feature in TOOL.FEATURES
+        if (law := TOOL.law_of(row, feature)) is not None
+    }
+    assert used == set(re.findall(r"^- \*\*(\w+)\*\*:", text, re.MULTILINE))
 
 
-def test_the_page_shows_this_table() -> None:
-    text = PAGE.read_text(encoding="utf-8")
-    assert _page_table() in text, _page_table()
-    for name, _ in NOTES.values():
-        assert f"**{name}**" in text or name == "none"
+def test_the_proof_of_every_route_has_a_page() -> None:
+    for route in ROUTES:
+        if route.proof is not None:
+            assert (ROOT / "docs" / "theory" / f"{route.proof}.md").is_file()
+
+
+def test_the_first_law_that_forbids_gives_the_text() -> None:
+    both = Asked(
+        "OptimalTreeClassifier",
+        Objective("chain", "roc_auc"),
+        {"limits": [FEW], "splits": "multiway", "max_depth": 2},
+    )
+    broken = [law for law in LAWS if law.broken_by(both) is not None]
+    assert [law.word for law in broken] == ["pairs", "area", "fronts"]
+    with pytest.raises(ValueError, match="limits needs splits='binary', got splits='multiway'"):
+        plan(both)
+
+
+KINDS = (
+    *(kinds.ERRORS, kinds.COSTS, kinds.LEAVES, *kinds.METRICS),
+    *(kinds.DECISIONS, kinds.SEVERAL, kinds.PARTS),
+)
+SETTINGS: tuple[dict[str, Any], ...] = (
+    {},
+    {"max_depth": 2},
+    {"max_depth": 2, "complexity": 1, "complexity_per": "leaf"},
+    {"max_depth": 2, "complexity": 2},
+    {"method": "milp"},
+    {"sizes": [3]},
+)
+ASKED_BESIDE: dict[str, Any] = {
+    **dict.fromkeys(("limits", "capacity", "test_costs", "class_weight", "cost_matrix"), (1,)),
+    **dict.fromkeys(("treatment_costs", "budget", "min_treated", "max_leaf_nodes"), 3),
+    **dict.fromkeys(("path", "prune", "cross_validation", "auto_complexities"), True),
+    **dict.fromkeys(("fairness_curve", "fairness_report", "optimality_gap"), True),
+    **dict.fromkeys(("sensitive_features", "sensitive_columns", "constraint"), "group"),
+    **dict.fromkeys(("warm_start_tree", "task", "second_objective", "callback"), "one"),
+    **dict.fromkeys(("sample_weight", "costs", "validation_fraction", "criterion"), "some"),
+    "gap": 1,
+    "complexity": 1,
+    "max_splits": 7,
+    "splits": "multiway",
+    "executor": "pool",
+    "search": "best-first",
+    "reduced": "squares",
+    "quantile": 0.9,
+    "output_weights": (1, 2),
+    "leaf_model": "simple",
+    "supported_only": True,
+    "per_splits": True,
+    "objective": "f1",
+    "sizes": "all",
+    "complexities": [0.1],
+}
+
+
+def test_no_law_is_hidden_behind_another() -> None:
+    """Some question reaches every text: no lines before it forbid all that it forbids."""
+    reached = set()
+    for kind, settings in product(KINDS, SETTINGS):
+        objective = Objective(kind, "balanced_accuracy" if kind == kinds.ERRORS else kind)
+        for names in combinations_with_replacement(ASKED_BESIDE, 2):
+            given = {**settings, **{name: ASKED_BESIDE[name] for name in names}}
+            for n_outputs in (1, 2) if kind in (kinds.ERRORS, kinds.LEAVES) else (1,):
+                refusal = refusal_of(Asked("Someone", objective, given, n_outputs))
+                reached |= set() if refusal is None else {LAWS.index(refusal[0])}
+    hidden = [law.message for number, law in enumerate(LAWS) if number not in reached]
+    assert not hidden

@@ -386,7 +386,7 @@ def test_a_gap_ends_the_search(processes: Executor) -> None:
     [
         ({"max_depth": None, "complexity": 0.1}, "needs max_depth to be a number, got None"),
         ({"max_splits": 3}, "needs max_splits to be None"),
-        ({"max_leaf_nodes": 3}, "needs max_splits to be None"),
+        ({"max_leaf_nodes": 3}, "needs max_leaf_nodes to be None, and max_splits, too, got 3"),
         ({"splits": "multiway"}, "needs splits to be 'binary'"),
         ({"search": "best-first"}, "needs search to be 'auto'"),
         ({"objective": "f1"}, "needs objective to be 'accuracy'"),

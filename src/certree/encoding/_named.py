@@ -109,6 +109,12 @@ def read_outputs(y: Any, n_rows: int) -> NDArray[Any] | None:
     return values if names is None else NamedArray(values, list(map(str, names)))
 
 
+def count_outputs(y: Any, n_rows: int) -> int:
+    """Return how many targets `y` has per row; raise ValueError as `read_outputs` does."""
+    several = read_outputs(y, n_rows)
+    return 1 if several is None else int(several.shape[1])
+
+
 def side_by_side(columns: Sequence[NDArray[Any]]) -> NDArray[Any]:
     """Return columns as one array, of objects unless all are of one kind."""
     if not columns:

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from certree import engine
 from certree.engine._ordered import expand
 from certree.engine._within_limits import LimitedProblem
+from certree.fitting.plan import Route
 from certree.metrics import ErrorFront, Metric, PartialAUC
 from certree.numbers._exact import parse_penalty, read_fraction
 from certree.proofs._metric_limits import ROOM_FOR_MULTIPLIERS, LimitedSession
@@ -45,19 +46,21 @@ if TYPE_CHECKING:
 
 
 def fit_binary(
-    model: OptimalTreeClassifier, metric: Metric, rows: TrainingRows, callback: Callback | None
+    model: OptimalTreeClassifier,
+    route: Route,
+    metric: Metric,
+    rows: TrainingRows,
+    callback: Callback | None,
 ) -> Fitted:
-    """Fit a model."""
-    if isinstance(metric, PartialAUC):
-        if parse_penalty(model.complexity, metric.name) > 1:
-            raise ValueError(
-                f"complexity must lie between 0 and 1 for the metric {metric.name!r}, got "
-                f"{model.complexity!r}: areas do, so no split can be worth more."
-            )
+    """Fit a model by the route of its metric."""
+    if route.name == "area":
+        assert isinstance(metric, PartialAUC)
+        parse_penalty(model.complexity, metric.name)  # refuses negative ones
         return fit_chain(model, metric, rows, callback)
-    if isinstance(metric, ErrorFront):
+    if route.name == "front of errors":
+        assert isinstance(metric, ErrorFront)
         return fit_front(model, metric, rows, callback)
-    if model._has_limits:
+    if route.name == "metric within limits":
         return fit_metric_within(model, metric, rows, callback)
     return fit_metric(model, metric, rows, callback)
 

@@ -17,15 +17,6 @@ from certree.tasks._task import Task
 from ._parameters import is_whole
 
 
-def within_limits_reason(name: str, splits: str) -> str:
-    """Return why limits on the whole tree need binary tests."""
-    return (
-        f"{name} needs splits='binary', got splits={splits!r}: totals add up over any number of "
-        "outcomes, so that no law fails, but the proof joins the totals of two subtrees at a time, "
-        "and is known for tests with two outcomes only."
-    )
-
-
 def capacity_limits(
     capacity: Any, labels: Sequence[Any], n_rows: int, sample_weight: Any, what: str
 ) -> list[Limit]:
@@ -98,17 +89,9 @@ def _total_weight(n_rows: int, sample_weight: Any) -> Fraction:
     return total * n_rows if weights.ndim == 0 else total
 
 
-def budget_limits(costs: Any, budget: Any, names: tuple[str, str]) -> list[Limit]:
-    """Return the limit on what all rows cost together, if there is one.
-
-    `names` are those of the two parameters, for error messages.
-    """
-    if costs is None and budget is None:
-        return []
-    if costs is None or budget is None:
-        given, missing = names if budget is None else reversed(names)
-        raise ValueError(f"{given} needs {missing}: what rows cost, and how much there is.")
-    return [Limit("budget", costs, at_most=budget)]
+def budget_limits(costs: Any, budget: Any) -> list[Limit]:
+    """Return the limit on what all rows cost together, if there is one."""
+    return [] if costs is None else [Limit("budget", costs, at_most=budget)]
 
 
 def received_minimum(
@@ -117,11 +100,7 @@ def received_minimum(
     """Return the condition that leaves with a treatment hold rows that have received it."""
     if least is None:
         return None
-    if codes is None:
-        raise ValueError(
-            "min_treated needs to know what each row was given: fit(X, treatment, outcome), or "
-            "fit_rewards(X, rewards, treatment=...)."
-        )
+    assert codes is not None
     named = least.values() if isinstance(least, Mapping) else [least]
     for number in named:
         if not is_whole(number) or number < 0:

@@ -13,8 +13,8 @@ from certree.encoding import read_table
 from certree.encoding._classes import check_labels, encode_labels
 from certree.encoding._named import read_outputs
 from certree.engine._ordered import RankLimits
-from certree.metrics import Metric
-from certree.numbers._exact import read_fraction
+from certree.fitting.asked import Objective
+from certree.fitting.plan import Route, plan
 from certree.results._answer import Answer
 from certree.results._certificate import Certificate
 from certree.results._pareto import ParetoFront
@@ -27,12 +27,12 @@ from certree.tasks._output_weights import refuse_for_one
 
 from ._binary_fit import fit_binary
 from ._binary_statement import find_positive
-from ._capacity import capacity_limits, split_limits, within_limits_reason
+from ._capacity import capacity_limits, split_limits
 from ._certify import certify
 from ._error_statement import ErrorStatement, state_errors
 from ._limited_fit import fit_within
 from ._metric_fit import Fitted, TrainingRows
-from ._objective import WITHOUT_LABELLING, is_direct, read_metric, task_name
+from ._objective import is_direct, objective_asked, read_metric, task_name
 from ._optimal_tree import SharesSearch
 from ._parameters import OneOf
 from ._rare_classes import hint_at_rare_classes
@@ -242,20 +242,22 @@ class OptimalTreeClassifier(PredictsClasses, DepthByPosition, ClassParameters, S
         OptimalTreeClassifier
             The fitted estimator itself.
         """
-        self._check_parameters()
-        self._check_size_limits(path)
+        route = self._plan(warm_start_tree=warm_start_tree, path=path)
+        self._check_size_limits()
         several = None if y is None else read_outputs(y, self._row_count(X))
+        if several is not None:
+            route = self._plan_outputs(several, warm_start_tree=warm_start_tree, path=path)
         with self._budget():
             if several is not None:
-                self._refuse_with_outputs(several.shape[1], warm_start_tree)
                 outputs = self._state_outputs(several, X, sample_weight, self._rank_limits(path))
                 watch = self._prove(outputs, callback, path=path)
-            elif self._has_limits and is_direct(self.objective):
-                self._refuse_with_limits(None, warm_start_tree, path)
+            elif route.name == "limits":
                 task = self._limited_task(y, self._row_count(X), sample_weight)
-                watch, _ = fit_within(self, task, X, y, sample_weight, callback, path=False)
+                watch, _ = fit_within(self, task, X, y, sample_weight, callback)
             else:
-                watch, _ = self._fit(X, y, sample_weight, callback, warm_start_tree, path=path)
+                watch, _ = self._fit(
+                    route, X, y, sample_weight, callback, warm_start_tree, path=path
+                )
         front = getattr(self, "front_", None)
         if front is None:
             self._finish(watch)
@@ -270,17 +272,16 @@ class OptimalTreeClassifier(PredictsClasses, DepthByPosition, ClassParameters, S
         is_plain = self.class_weight is None and not self._has_limits
         return is_plain and str(self.objective).lower() == "accuracy"
 
-    def _unshared(self) -> dict[str, tuple[bool, str]]:
-        return {
-            **super()._unshared(),
-            "capacity": (self.capacity is not None, "None"),
-            "limits": (bool(self.limits), "None"),
-            "splits": (self.splits != "binary", "'binary'"),
-            "objective": (not is_direct(self.objective), "'accuracy' or 'balanced_accuracy'"),
-        }
+    def _what_is_optimised(self) -> Objective:
+        return objective_asked(self.objective)
+
+    def _plan_outputs(self, y: NDArray[Any], **call: Any) -> Route:
+        """Return the route for several outputs, which are seen when y is read."""
+        return plan(self._what_is_asked(n_outputs=y.shape[1], **call))
 
     def _fit(
         self,
+        route: Route,
         X: Any,
         y: Any,
         sample_weight: Any,
@@ -290,19 +291,17 @@ class OptimalTreeClassifier(PredictsClasses, DepthByPosition, ClassParameters, S
         path: bool = False,
         must_keep_limits: bool = True,
     ) -> Fitted:
-        """Fit with parameters that have been checked."""
+        """Fit by a route for one output."""
         if hasattr(self, "front_"):
             del self.front_
         refuse_for_one(self.output_weights)
         self.n_outputs_ = 1
         metric = read_metric(self.objective)
         warm_start = WarmStart(warm_start_tree, must_keep_limits)
-        if self._has_limits:
-            self._refuse_with_limits(metric, warm_start_tree, path)
         if metric is not None:
-            self._refuse_with_metric(metric, warm_start_tree, path)
             self._path = None
-            return fit_binary(self, metric, TrainingRows(X, y, sample_weight, warm_start), callback)
+            rows = TrainingRows(X, y, sample_weight, warm_start)
+            return fit_binary(self, route, metric, rows, callback)
 
         statement = self._state(X, y, sample_weight, self._rank_limits(path))
         statement = statement.with_multiway_leaves(self.complexity_per)
@@ -384,7 +383,7 @@ class OptimalTreeClassifier(PredictsClasses, DepthByPosition, ClassParameters, S
         n_rows = self._row_count(X)
         several = None if y is None else read_outputs(y, n_rows)
         if several is not None:
-            self._refuse_with_outputs(several.shape[1], None)
+            self._plan_outputs(several)
             encode_outputs(several, type(self).__name__)
             return several, params
         return check_labels(y, n_rows, type(self).__name__), params
@@ -431,77 +430,6 @@ class OptimalTreeClassifier(PredictsClasses, DepthByPosition, ClassParameters, S
                 "limits, or fit without it."
             )
         return None if broken else warm, replace(statement, columns=columns)
-
-    def _refuse_with_outputs(self, n_outputs: int, warm_start_tree: Any) -> None:
-        """Refuse what only searches for one output can do."""
-        given = {
-            "objective": (self.objective, "accuracy"),
-            "splits": (self.splits, "binary"),
-            "class_weight": (self.class_weight, None),
-            "capacity": (self.capacity, None),
-            "limits": (self.limits, None),
-            "pos_label": (self.pos_label, None),
-            "warm_start_tree": (warm_start_tree, None),
-        }
-        for name, (value, default) in given.items():
-            if value is not default and not (isinstance(value, str) and value == default):
-                raise ValueError(
-                    f"{name} needs one output, but y has {n_outputs} columns; leave {name} at "
-                    f"{default!r}, or fit one column. Weights of rows are sample_weight."
-                )
-
-    def _refuse_with_limits(self, metric: Metric | None, warm_start_tree: Any, path: bool) -> None:
-        """Refuse all that needs a search without limits on the whole tree."""
-        named = "capacity" if self.capacity is not None else "limits"
-        if self.splits != "binary":
-            raise ValueError(within_limits_reason(named, self.splits))
-        if metric is not None and metric.kind in ("front", "chain"):
-            raise ValueError(
-                f"objective={metric.name!r} cannot be combined with {named}: {WITHOUT_LABELLING} "
-                f'Use a metric of false positives and negatives, such as "f1" or "mcc".'
-            )
-        if self.max_depth is None and self._split_limit is None and metric is not None:
-            raise ValueError(
-                f"{named} with the metric {metric.name!r} needs max_depth or max_splits."
-            )
-        for name, value in (("warm_start_tree", warm_start_tree), ("path", path or None)):
-            if value is not None:
-                raise ValueError(
-                    f"{name} cannot be combined with {named}: a tree that is known, and the trees "
-                    "of a path, are searched without limits on the whole tree; leave it out."
-                )
-        if task_name(self.objective) == "balanced_accuracy" and self.class_weight is not None:
-            raise ValueError(
-                f"class_weight and {named} cannot be combined for 'balanced_accuracy', which "
-                "weighs classes itself; use objective='accuracy' with class_weight."
-            )
-
-    def _refuse_with_metric(self, metric: Metric, warm_start_tree: Any, path: bool) -> None:
-        """Refuse what only searches that count errors can do."""
-        instead = "use objective='accuracy' or 'balanced_accuracy'"
-        if self.splits != "binary":
-            self._refuse_multiway_metric(metric, instead)
-        if warm_start_tree is not None and metric.kind in ("front", "chain"):
-            raise ValueError(
-                f"warm_start_tree is of no use to the metric {metric.name!r}; {instead}."
-            )
-        if path:
-            raise ValueError(f"There is no path for the metric {metric.name!r}; {instead}.")
-
-    def _refuse_multiway_metric(self, metric: Metric, instead: str) -> None:
-        """Refuse what takes more than solves for one pair of weights after the other."""
-        if metric.kind in ("monotone", "front", "chain"):
-            raise ValueError(
-                f"The metric {metric.name!r} needs splits='binary', got splits={self.splits!r}: "
-                "its proof compares whole fronts of trees, which are searched over binary tests "
-                f"only. Metrics such as 'f1' and 'mcc' can be used; or {instead}."
-            )
-        if self.complexity_per == "leaf" and read_fraction(self.complexity, "complexity"):
-            raise ValueError(
-                f"complexity_per='leaf' and the metric {metric.name!r} need splits='binary', got "
-                f"splits={self.splits!r}: its proof counts splits, and with tests of any number of "
-                "outcomes leaves are not one more; use complexity_per='split'."
-            )
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -213,11 +213,11 @@ class OptimalTreeClusterer(ClusterMixin, BaseTaskTree):
         OptimalTreeClusterer
             The fitted estimator itself.
         """
-        self._check_parameters()
+        route = self._plan(path=path)
         n_rows = self._row_count(X)
         target = self._find_centres(X)
         task = self._task(target, n_rows, sample_weight)
-        self._fit_and_report(task, X, target, sample_weight, callback, path)
+        self._fit_and_report(route, task, X, target, sample_weight, callback, path)
         _warn_about_missing(target)
         self.labels_ = self.predict(X)
         return self

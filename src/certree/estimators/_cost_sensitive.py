@@ -13,7 +13,8 @@ from certree.encoding import Reduced
 from certree.encoding._classes import check_labels
 from certree.encoding._reduced import CostSums
 from certree.encoding._texts import as_array, equals
-from certree.numbers._exact import check_weights, read_fraction
+from certree.fitting.asked import COSTS, Objective
+from certree.numbers._exact import check_weights
 from certree.numbers._fixed_point import check_numbers
 from certree.results._answer import Answer
 from certree.results._progress import Callback
@@ -31,7 +32,7 @@ from certree.tasks._limit import LeafMinimum, Limit
 from certree.tasks._limited import Limited
 from certree.tasks._task import Rows, Task
 
-from ._capacity import capacity_limits, split_limits, with_limits, within_limits_reason
+from ._capacity import capacity_limits, split_limits, with_limits
 from ._measurements import Measurements
 from ._parameters import OneOf
 from ._reading import labels_of
@@ -186,27 +187,14 @@ class CostSensitiveTreeClassifier(ClassifierMixin, BaseTaskTree):
         CostSensitiveTreeClassifier
             The fitted estimator itself.
         """
-        self._check_parameters()
+        route = self._plan(path=path, costs=costs)
         n_rows = self._row_count(X)
         task = self._task(y, n_rows, sample_weight, costs)
-        self._fit_and_report(task, X, y, sample_weight, callback, path)
+        self._fit_and_report(route, task, X, y, sample_weight, callback, path)
         return self
 
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        if self.splits == "binary":
-            return
-        for name, is_given in (
-            ("capacity", self.capacity is not None),
-            ("limits", bool(self.limits)),
-        ):
-            if is_given:
-                raise ValueError(within_limits_reason(name, self.splits))
-        if self.complexity_per == "leaf" and read_fraction(self.complexity, "complexity"):
-            raise ValueError(
-                f"complexity_per needs splits='binary', got splits={self.splits!r}: "
-                "its leaves are not one more than its splits."
-            )
+    def _what_is_optimised(self) -> Objective:
+        return Objective(COSTS, "costs")
 
     def _fit_groups(self, reduced: Reduced, **more: Any) -> None:
         labels = reduced.target if reduced.costs is not None else labels_of(self, reduced)
@@ -218,6 +206,7 @@ class CostSensitiveTreeClassifier(ClassifierMixin, BaseTaskTree):
         self.n_classes_ = len(self.classes_)
 
     def _prepare(self, X: Any, y: Any, params: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
+        self._plan(costs=params.get("costs"))
         n_rows, given = self._row_count(X), (params.get("sample_weight"), params.get("costs"))
         labels = None if y is None else check_labels(y, n_rows, type(self).__name__)
         if self.classes is None:
@@ -248,8 +237,6 @@ class CostSensitiveTreeClassifier(ClassifierMixin, BaseTaskTree):
             if self.cost_matrix is not None:
                 return _Matrix(self.cost_matrix, self.classes)
             return self._errors(check_labels(y, n_rows, type(self).__name__), sample_weight)
-        if self.cost_matrix is not None:
-            raise ValueError("Give either cost_matrix or fit(..., costs=...), not both.")
         table = costs
         if not isinstance(costs, CostSums):
             table = check_numbers(costs, "costs", (n_rows, None), exactly=True)

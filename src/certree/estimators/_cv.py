@@ -23,6 +23,8 @@ from certree.encoding import read_table
 from certree.engine._budget import Budget, budget
 from certree.engine._workers import leaving_interrupts
 from certree.exceptions import OptimalityWarning, RareClassWarning, warn
+from certree.fitting.asked import Asked
+from certree.fitting.plan import plan
 from certree.numbers._exact import read_fraction
 from certree.numbers._weights import read_weights, relative_weights
 from certree.results._activity import step
@@ -166,6 +168,7 @@ class ChoosesSize(BudgetParameters, PredictsByTree):
             # Both names of the limit on splits mean the same.
             model.set_params(max_splits=model._split_limit, max_leaf_nodes=None)
         depths = self._depths()
+        self._plan(model)
         scorer = read_scorer(self.scoring, model)
         n_rows = self._row_count(X)
         if n_rows < 2:
@@ -288,6 +291,12 @@ class ChoosesSize(BudgetParameters, PredictsByTree):
         tags.target_tags, tags.input_tags = held.target_tags, held.input_tags
         return tags
 
+    def _plan(self, model: BaseOptimalTree) -> None:
+        """Refuse choices that leave nothing to choose, or too much."""
+        given = {name: getattr(self, name) for name in ("depths", "sizes", "complexities")}
+        given |= {"cross_validation": True, "max_splits": model._split_limit}
+        plan(Asked(type(self).__name__, model._what_is_optimised(), given))
+
     # ---- the limits to try -------------------------------------------------------------------
 
     def _depths(self) -> list[int | None]:
@@ -314,15 +323,11 @@ class ChoosesSize(BudgetParameters, PredictsByTree):
     ) -> list[Limits]:
         """Return the limits to try, each depth with its numbers of splits or complexities."""
         if self.complexities is not None:
-            if self.sizes is not None and not _is_text(self.sizes, "all"):
-                raise ValueError("Give either sizes or complexities to try, not both.")
             # A round of folds, the refit, and this search have equal shares.
             with budget(call.remaining(1 / (n_folds + 2)), None), step("complexities"):
                 tried = self._complexities(model, data, depths)
             return [{"max_depth": depth, "complexity": one} for depth in depths for one in tried]
         if self.sizes is None:
-            if depths == [None]:
-                raise ValueError("Nothing to choose: give depths, sizes or complexities.")
             return [{"max_depth": depth} for depth in depths]
         n_rows = self._row_count(data.X)
         return [
@@ -339,8 +344,6 @@ class ChoosesSize(BudgetParameters, PredictsByTree):
         if model._split_limit is not None:
             limit = min(limit, model._split_limit)
         if _is_text(self.sizes, "all"):
-            if depth is None and model._split_limit is None:
-                raise ValueError("Without depths, list the sizes to try, such as range(1, 8).")
             return list(range(min(1, limit), limit + 1))
         try:
             sizes: list[Any] = list(self.sizes)  # type: ignore[arg-type]
@@ -378,13 +381,9 @@ class ChoosesSize(BudgetParameters, PredictsByTree):
             return sorted(numbers, key=float, reverse=True)
         searched = copy.copy(model)
         searched.max_depth = depths[-1]
-        searched._check_size_limits(path=True)
+        plan(searched._what_is_asked(auto_complexities=True))
         statement = searched._state_path(data.X, data.y, **data.params)
-        if statement is None:
-            raise ValueError(
-                'complexities="auto" needs an objective with a path over all numbers of splits, '
-                f"which {type(model).__name__} with these parameters lacks; list the complexities."
-            )
+        assert statement is not None
         return _between(find_path(searched, statement).breakpoints())
 
 

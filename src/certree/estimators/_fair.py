@@ -15,7 +15,7 @@ from certree.encoding import Reduced
 from certree.encoding._classes import check_labels
 from certree.encoding._texts import as_array
 from certree.exceptions import OptimalityWarning, warn
-from certree.numbers._exact import parse_complexity
+from certree.fitting.asked import Objective
 from certree.results._certificate import Exact, show
 from certree.results._fairness import FairnessCertificate, FairnessCurve, FairnessReport
 from certree.results._progress import Callback
@@ -32,7 +32,7 @@ from certree.tasks._rates import (
 from ._fair_fit import find_curve, solve_fair
 from ._fair_report import report_on
 from ._fair_statement import read_prices, state_fairness
-from ._objective import WITHOUT_LABELLING, check_objective, read_metric, task_name
+from ._objective import check_objective, objective_asked, task_name
 from ._optimal_tree import BaseOptimalTree
 from ._reading import PredictsClasses, labels_of
 from ._scoring import metric_score, with_class_weights
@@ -52,18 +52,6 @@ def _at_least(number: Exact) -> str:
         return text
     places = 7 - math.ceil(math.log10(number))
     return str(Decimal(math.ceil(number * 10**places)).scaleb(-places))
-
-
-def check_fair_objective(name: str, value: object) -> None:
-    """Raise TypeError or ValueError unless fair trees can have this objective."""
-    check_objective(name, value)
-    metric = read_metric(value)
-    if metric is not None and metric.kind in ("front", "chain"):
-        raise ValueError(
-            f"{name}={metric.name!r} cannot be combined with a constraint on groups: "
-            f'{WITHOUT_LABELLING} Use a metric of false positives and negatives, such as "f1" or '
-            '"mcc".'
-        )
 
 
 def _check_truth(name: str, value: object) -> None:
@@ -178,7 +166,7 @@ class FairTreeClassifier(PredictsClasses, ClassParameters, BaseOptimalTree):
     )
     use_sensitive: bool = parameter(default=False, check=_check_truth)
     sensitive_columns: Any = None
-    objective: Any = parameter(default="accuracy", check=check_fair_objective)
+    objective: Any = parameter(default="accuracy", check=check_objective)
     cost_matrix: Any = None
 
     certificate_: FairnessCertificate = fitted()
@@ -220,9 +208,8 @@ class FairTreeClassifier(PredictsClasses, ClassParameters, BaseOptimalTree):
         FairTreeClassifier
             The fitted estimator itself.
         """
-        self._check_parameters()
+        self._plan(sensitive_features=sensitive_features)
         read_tolerances(self.constraint, self.tolerance)
-        self._check_sizes()
         with self._budget():
             statement = state_fairness(self, X, y, sensitive_features, sample_weight)
             if statement.comparison is None:
@@ -244,11 +231,7 @@ class FairTreeClassifier(PredictsClasses, ClassParameters, BaseOptimalTree):
         return self
 
     def _fit_groups(self, reduced: Reduced, **more: Any) -> None:
-        if self.sensitive_columns is not None:
-            raise ValueError(
-                f"sensitive_columns={self.sensitive_columns!r} cannot be read from a reduced "
-                "table; name them in reduce(..., sensitive=...)."
-            )
+        self._plan(reduced=True)
         labels = labels_of(self, reduced)
         self.fit(reduced, labels, reduced.sensitive, reduced.weights, **more)
 
@@ -281,15 +264,7 @@ class FairTreeClassifier(PredictsClasses, ClassParameters, BaseOptimalTree):
         FairnessCurve
             All trees that no other beats in both disparity and cost, with a plot.
         """
-        self._check_parameters()
-        self._check_sizes()
-        if read_metric(self.objective) is not None:
-            raise ValueError(
-                f"a fairness curve is a front of weighted errors and disparity; objective="
-                f"{self.objective!r} is not a sum over the rows, so its parts have no order that "
-                "combining preserves. Fit the tolerances of interest one by one, or use "
-                'objective="accuracy".'
-            )
+        self._plan(fairness_curve=True, sensitive_features=sensitive_features)
         # A shallow copy with the same parameters takes what fitting leaves behind.
         model = type(self)(**self.get_params(deep=False))
         with model._budget():
@@ -352,26 +327,8 @@ class FairTreeClassifier(PredictsClasses, ClassParameters, BaseOptimalTree):
     def _measure_name(self) -> str:
         return "negative mean cost" if self.cost_matrix is not None else task_name(self.objective)
 
-    def _check_sizes(self) -> None:
-        """Refuse what lets trees grow without end, and two objectives at once."""
-        given: list[tuple[str, Any, str | None]] = [
-            ("objective", task_name(self.objective), "accuracy"),
-            ("class_weight", self.class_weight, None),
-        ]
-        for name, value, default in given:
-            if self.cost_matrix is not None and value != default:
-                raise ValueError(
-                    f"cost_matrix cannot be combined with {name}={value!r}: both say what errors "
-                    f"cost, and a tree has one objective; leave {name} at {default!r}. Weights of "
-                    "classes are factors of the rows of the matrix."
-                )
-        if self.max_depth is not None or self._split_limit is not None:
-            return
-        if parse_complexity(self.complexity) == 0:
-            raise ValueError(
-                "Nothing limits the size of the tree: max_depth and max_splits are None, and "
-                "complexity is 0; set one of them."
-            )
+    def _what_is_optimised(self) -> Objective:
+        return objective_asked(self.objective)
 
     def _keep_certificate(self, certificate: FairnessCertificate) -> None:
         """Give the fitted estimator a certificate, and what users read off it."""

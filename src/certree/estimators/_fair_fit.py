@@ -241,10 +241,6 @@ def find_curve(
     model: FairTreeClassifier, statement: FairStatement, least: Fraction, callback: Callback | None
 ) -> FairnessCurve:
     """Find the best tree for every tolerance from the least on."""
-    if statement.comparison is None:
-        raise ValueError(
-            "A fairness curve compares groups: give sensitive_features, or name sensitive_columns."
-        )
     found, rounding = _search_curve(model, statement, least, callback)
     # Every tree is at or above one of these, and known to be so up to the rounding of limits.
     lower_points = sorted(

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from certree.encoding._classes import check_labels
+from certree.fitting.plan import plan
 from certree.numbers._exact import check_weights
 from certree.results._fairness import FairnessReport
 from certree.tasks._rates import CONSTRAINTS, constraint_names, rates_on_rows, read_groups
@@ -25,11 +26,8 @@ def report_on(
     predicted = model.predict(X)
     n_rows = len(predicted)
     labels = check_labels(y, n_rows, type(model).__name__)
+    plan(model._what_is_asked(fairness_report=True, sensitive_features=sensitive_features))
     given = read_sensitive(model, X, sensitive_features)
-    if given is None:
-        raise ValueError(
-            "A fairness report compares groups: give sensitive_features, or name sensitive_columns."
-        )
     named = sensitive_name(model, sensitive_features)
     groups = read_groups(given, n_rows, what=named, least=1)
     weights = np.ones(n_rows) if sample_weight is None else check_weights(sample_weight, n_rows)

@@ -360,11 +360,6 @@ def sensitive_name(model: FairTreeClassifier, given: Any) -> str:
 def read_sensitive(model: FairTreeClassifier, X: Any, given: Any) -> Any:
     """Return the groups, from `fit` or from the columns of X that the model names."""
     named = model.sensitive_columns
-    if given is not None and named is not None:
-        raise ValueError(
-            f"sensitive_features were given to fit, and sensitive_columns={named!r} to the "
-            "estimator; choose one of the two."
-        )
     if given is not None or named is None:
         return given
     table = read_table(X)

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 from certree import engine
 from certree.engine._front import solve_front
 from certree.metrics import ErrorFront
-from certree.numbers._exact import read_fraction
 from certree.proofs._metric_search import supported_front
 from certree.results._activity import activity
 from certree.results._answer import Answer
@@ -45,11 +44,6 @@ def fit_front(
     model: OptimalTreeClassifier, metric: ErrorFront, rows: TrainingRows, callback: Callback | None
 ) -> Fitted:
     """Find the front, and fit the model to its most accurate tree."""
-    if read_fraction(model.complexity, "complexity") != 0:
-        raise ValueError(
-            f"A front has no penalty, got complexity={model.complexity!r}; use "
-            "pareto_front(..., per_splits=True) and front.best(metric, complexity=...)."
-        )
     statement, _ = state_metric(model, "front", rows)
     front = find_front(model, statement, callback, supported_only=metric.supported_only)
     pick = front[most_accurate(front.certificate.points)]

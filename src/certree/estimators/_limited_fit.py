@@ -27,7 +27,7 @@ from certree.results._limit_certificate import (
     Reach,
 )
 from certree.results._progress import Callback, Measure, Observer
-from certree.tasks._limited import Front, Limited, LimitedOnRows, Planes, _Composed
+from certree.tasks._limited import Limited, LimitedOnRows, Planes, _Composed
 from certree.tree import Payload
 
 from ._task_statement import Reached, TaskStatement, scale_of, state_task
@@ -131,22 +131,6 @@ def _with_full_penalty(model: Asking, statement: LimitedStatement) -> Scale:
     return scale_of(model, problem, fitting_penalty(units, room))
 
 
-def refuse_within_limits(model: Asking, task: _Composed, *, path: bool) -> None:
-    """Refuse what trees within limits, and fronts of two tasks, do not support."""
-    if path:
-        raise ValueError(
-            "path=True cannot be combined with limits or fronts; leave it out, and limit the "
-            "number of splits by max_splits."
-        )
-    if model.max_depth is None and model._split_limit is None:
-        penalty = read_fraction(model.complexity, "complexity")
-        if penalty == 0 or isinstance(task, Front):
-            raise ValueError(
-                "Trees within limits need max_depth or max_splits"
-                + (", or a complexity above 0." if penalty == 0 else " for a front.")
-            )
-
-
 def fit_within(
     model: Asking,
     task: Limited,
@@ -154,15 +138,12 @@ def fit_within(
     y: Any,
     sample_weight: Any,
     callback: Callback | None,
-    *,
-    path: bool,
 ) -> tuple[Observer | None, LimitedStatement]:
     """Find the best tree within limits; give a model its `tree_` and `certificate_`.
 
     If there is no tree within the limits, or none was found in time, the certificate says why, and
     the model has no ``tree_``. Return what watched the search, and what was stated.
     """
-    refuse_within_limits(model, task, path=path)
     statement = state_limited(model, task, X, y, sample_weight)
     scale = statement.scale
     options = replace(

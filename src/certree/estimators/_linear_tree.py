@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 from certree import engine
 from certree.encoding import Table, read_table
 from certree.encoding._asked import asked_columns, number_columns
-from certree.encoding._named import read_outputs
+from certree.encoding._named import count_outputs
 from certree.exceptions import warn
+from certree.fitting.plan import plan
 from certree.tasks._linear_error import LinearError, LinearProblem
 from certree.tasks._squares import SquaredError
 from certree.tasks._task import Task
@@ -250,11 +251,8 @@ class LinearTreeRegressor(RegressorMixin, DepthByPosition, BaseTargetTree):
         return min(n_columns, 1) if self.leaf_model == "simple" else n_columns
 
     def _read_target(self, y: Any, n_rows: int) -> NDArray[np.float64]:
-        if y is not None and read_outputs(y, n_rows) is not None:
-            raise ValueError(
-                f"y has several columns; {type(self).__name__} takes one. Fit a tree for each "
-                "column, or use OptimalTreeRegressor, which takes several."
-            )
+        if y is not None:
+            plan(self._what_is_asked(n_outputs=count_outputs(y, n_rows)))
         return read_numbers(y, n_rows, type(self).__name__)
 
     def _measure_name(self) -> str:

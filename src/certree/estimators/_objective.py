@@ -6,17 +6,11 @@ from contextlib import suppress
 from typing import Any
 
 from certree import metrics
+from certree.fitting.asked import ERRORS, METRICS, WEIGHTS, Objective
 from certree.metrics import Metric
 
 from ._parameters import OneOf
 from ._suggestions import nearest_objective
-
-WITHOUT_LABELLING = (
-    "it is not a function of one labelling of the leaves, so that totals of labels, which limits "
-    "and rates of groups are, are not defined for it (the cost function must be Markovian, theorem "
-    "4.6 of the STreeD paper)."
-)
-"""Why areas and fronts of errors have no limits."""
 
 DIRECT = ("accuracy", "balanced_accuracy")
 """Objectives for any number of classes that one search answers, in units of weighted errors."""
@@ -47,6 +41,14 @@ def check_objective(name: str, value: object) -> None:
 def read_metric(objective: Any) -> Metric | None:
     """Return the metric that an objective stands for; None for a direct one."""
     return None if is_direct(objective) else metrics.get(objective)
+
+
+def objective_asked(objective: Any) -> Objective:
+    """Return an objective as the table of routes knows it."""
+    metric = read_metric(objective)
+    if metric is None:
+        return Objective(ERRORS, str(objective).lower())
+    return Objective(metric.kind if metric.kind in METRICS else WEIGHTS, metric.name)
 
 
 def is_direct(objective: object) -> bool:

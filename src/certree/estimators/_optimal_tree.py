@@ -6,9 +6,9 @@ import copy
 from abc import abstractmethod
 from collections.abc import Callable
 from contextlib import AbstractContextManager
-from dataclasses import replace
+from dataclasses import fields, replace
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 from sklearn.base import is_classifier
@@ -18,6 +18,8 @@ from certree.engine._budget import Budget, current
 from certree.engine._ordered import RankLimits
 from certree.engine._scalar import most_splits
 from certree.exceptions import InfeasibleError, OptimalityWarning, warn
+from certree.fitting.asked import Asked, Objective
+from certree.fitting.plan import Route, plan
 from certree.numbers._exact import cost_budget, read_fraction
 from certree.results._activity import activity
 from certree.results._answer import Answer
@@ -73,25 +75,25 @@ class BaseOptimalTree(
             """Every estimator has its own."""
             ...
 
-    def _check_parameters(self) -> None:
-        check_parameters(self)
-        self._check_leaf_nodes()
-        if self.splits != "binary" and self.max_leaf_nodes is not None:
-            raise ValueError(
-                f"max_leaf_nodes={self.max_leaf_nodes!r} needs splits='binary', got "
-                f"splits={self.splits!r}: with questions of any number of outcomes, leaves are not "
-                "one more than splits; give max_splits."
-            )
+    @abstractmethod
+    def _what_is_optimised(self) -> Objective:
+        """Return the objective, by which the table of routes knows it."""
 
-    def _check_size_limits(self, path: bool = False) -> None:
+    def _what_is_asked(self, *, n_outputs: int = 1, **call: Any) -> Asked:
+        """Return what the parameters ask, and the arguments of a call."""
+        given = {one.name: getattr(self, one.name) for one in fields(cast(Any, self)) if one.init}
+        objective = self._what_is_optimised()
+        return Asked(type(self).__name__, objective, {**given, **call}, n_outputs)
+
+    def _plan(self, **call: Any) -> Route:
+        """Check each parameter by itself, and return the route for all of them together."""
+        check_parameters(self)
+        return plan(self._what_is_asked(**call))
+
+    def _check_size_limits(self) -> None:
         """Warn if nothing limits the size of the tree and that makes the search endless."""
         if self.max_depth is not None or self._split_limit is not None:
             return
-        if path:
-            raise ValueError(
-                "The path needs max_depth or max_splits: without either it would go on until every "
-                "row has a leaf of its own."
-            )
         # With leaves of a single row, a tree that separates all it can is best, and found at once.
         if self.min_samples_leaf != 1 and read_fraction(self.complexity, "complexity") == 0:
             warn(
@@ -320,25 +322,6 @@ class SharesSearch(BaseOptimalTree):
     """Base of the estimators whose search the workers of an executor may share."""
 
     executor: Any = parameter(default=None, check=check_executor)
-
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        if self.executor is None:
-            return
-        for name, (is_wrong, needed) in self._unshared().items():
-            if is_wrong:
-                raise ValueError(
-                    f"An executor needs {name} to be {needed}, got {getattr(self, name)!r}; or fit "
-                    "without it."
-                )
-
-    def _unshared(self) -> dict[str, tuple[bool, str]]:
-        """Return parameters, whether workers cannot share a search with them, and what they can."""
-        return {
-            "max_depth": (self.max_depth is None, "a number"),
-            "max_splits": (self._split_limit is not None, "None, and max_leaf_nodes, too"),
-            "search": (self.search == "best-first", "'auto' or 'depth-first'"),
-        }
 
     def _engine_options(self, share: float = 1.0) -> engine.Options:
         return replace(super()._engine_options(share), executor=self.executor)

@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 
 from certree.encoding import read_table
 from certree.encoding._classes import check_labels, encode_labels
-from certree.metrics import Metric
 from certree.results._card import card, facts_table, folded, sentence
 from certree.results._certificate import Certificate, Exact, exact, show
 from certree.results._rounding import nearest
@@ -232,7 +231,7 @@ def _gap_of_numbers(
     refuse_settings_of_classes(settings)
     given, criterion = read_numbers_tree(tree, X)
     model = OptimalTreeRegressor(criterion=criterion, **_limits(limits, given), **settings)
-    model._check_parameters()
+    model._plan()
     statement = search_from(model, given, X, y, sample_weight)
     return _compared(given, model, cost_of(given, model, statement, X, y), X, sample_weight)
 
@@ -250,11 +249,10 @@ def _gap_of_classes(
     classes, _ = encode_labels(check_labels(y, table.n_rows, "optimality_gap"))
     given = read_tree(tree, table, classes)
     model = OptimalTreeClassifier(**_limits(limits, given), **settings)
-    model._check_parameters()
-    _refuse_ranks(read_metric(model.objective))
+    route = model._plan(optimality_gap=True, warm_start_tree=given)
     with model._budget():
         _, statement = model._fit(
-            X, y, sample_weight, warm_start_tree=given, must_keep_limits=False
+            route, X, y, sample_weight, warm_start_tree=given, must_keep_limits=False
         )
     return _compared(given, model, _cost(given, model, statement, X), X, sample_weight)
 
@@ -281,21 +279,6 @@ def _compared(
         keeps_limits=_keeps_limits(tree, model, X, sample_weight),
         model=model,
     )
-
-
-def _refuse_ranks(metric: Metric | None) -> None:
-    """Refuse objectives that are not a value of a single tree with its labels."""
-    if metric is None or metric.kind not in ("front", "chain"):
-        return
-    if metric.kind == "front":
-        why = "a front is a set of trees; compare the tree's errors with pareto_front(X, y)"
-    else:
-        why = (
-            "areas are about the order of leaves and not about labels; fit OptimalTreeClassifier "
-            "with this objective, and compare the score of the tree's probabilities with one minus "
-            "certificate_.lower_bound"
-        )
-    raise ValueError(f"optimality_gap has no objective={metric.name!r}: {why}.")
 
 
 def _limits(limits: Mapping[str, Any], tree: Tree) -> dict[str, Any]:

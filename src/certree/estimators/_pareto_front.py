@@ -79,11 +79,9 @@ def pareto_front(
     >>> front.best("mcc").certificate_.status
     'optimal'
     """
-    if supported_only and per_splits:
-        raise ValueError("supported_only=True has no trees per number of splits; choose one.")
     objective = ErrorFront(supported_only=supported_only)
     model = OptimalTreeClassifier(objective=objective, **settings)
-    model._check_parameters()
+    model._plan(supported_only=supported_only, per_splits=per_splits)
     model._check_size_limits()
     with model._budget():
         front = find_front(

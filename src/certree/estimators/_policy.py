@@ -14,6 +14,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from certree.encoding import Reduced, read_table
 from certree.encoding._reduced import CostSums
+from certree.fitting.asked import COSTS, Objective
+from certree.fitting.plan import Route
 from certree.numbers._fixed_point import check_numbers
 from certree.results._activity import phase
 from certree.results._progress import Callback
@@ -212,7 +214,8 @@ class PolicyTree(BaseTaskTree):
         with self._budget() as call:
             with call.nothing_to_return():
                 self._read_rows(X, y, outcome, sample_weight, treatment, propensity, outcomes)
-            self._fit_scores(X, sample_weight, callback, path)
+            route = self._plan_rewards(self._received, path)
+            self._fit_scores(route, X, sample_weight, callback, path)
         return self
 
     def _read_rows(
@@ -232,7 +235,7 @@ class PolicyTree(BaseTaskTree):
                 "fit(X, treatment, outcome), or fit_rewards(X, rewards)."
             )
         given = treatment if y is None else y
-        self._check_parameters()
+        self._plan_rewards(None if outcome is None else given)
         if is_whole(self.cv):
             WholeNumber(1)("cv", self.cv)
         n_rows = self._row_count(X)
@@ -309,10 +312,17 @@ class PolicyTree(BaseTaskTree):
         PolicyTree
             The fitted estimator itself.
         """
-        self._check_parameters()
+        route = self._plan_rewards(treatment, path)
         self._read_rewards(X, rewards, treatment)
-        self._fit_scores(X, sample_weight, callback, path)
+        self._fit_scores(route, X, sample_weight, callback, path)
         return self
+
+    def _what_is_optimised(self) -> Objective:
+        return Objective(COSTS, "rewards")
+
+    def _plan_rewards(self, received: Any, path: bool = False) -> Route:
+        """Return the route, given what the rows have received, if that is known."""
+        return self._plan(treatment=received, path=path)
 
     def _fit_groups(self, reduced: Reduced, **more: Any) -> None:
         if reduced.costs is None or len(reduced.costs.names) < 2:
@@ -320,11 +330,11 @@ class PolicyTree(BaseTaskTree):
                 "PolicyTree needs a column of rewards for each treatment; call "
                 "reduce(..., costs=[...]) with two columns at least."
             )
-        self._check_parameters()
+        more = {"callback": None, "path": False, **more}
+        route = self._plan_rewards(None, more["path"])
         self._read_rewards(reduced, reduced.costs)
         task = self._task(reduced.costs, len(reduced), reduced.weights)
-        more = {"callback": None, "path": False, **more}
-        self._fit_and_report(task, reduced, None, reduced.weights, **more)
+        self._fit_and_report(route, task, reduced, None, reduced.weights, **more)
 
     def _read_rewards(self, X: Any, rewards: Any, treatment: Any = None) -> None:
         """Keep rewards that are given, and what the rows have received."""
@@ -344,10 +354,10 @@ class PolicyTree(BaseTaskTree):
         self.treatments_ = read_labels(treatments, n_treatments, "rewards", "treatments")
 
     def _fit_scores(
-        self, X: Any, sample_weight: Any, callback: Callback | None, path: bool
+        self, route: Route, X: Any, sample_weight: Any, callback: Callback | None, path: bool
     ) -> None:
         task = self._task(self.rewards_, len(self.rewards_), sample_weight)
-        self._fit_and_report(task, X, None, sample_weight, callback, path)
+        self._fit_and_report(route, task, X, None, sample_weight, callback, path)
 
     def _task(
         self, y: Any, n_rows: int, sample_weight: Any = None, costs: Any = None
@@ -357,7 +367,7 @@ class PolicyTree(BaseTaskTree):
         names = self.treatments_.tolist()
         limits = [
             *capacity_limits(self.capacity, names, n_rows, sample_weight, "treatment"),
-            *budget_limits(self.treatment_costs, self.budget, ("treatment_costs", "budget")),
+            *budget_limits(self.treatment_costs, self.budget),
         ]
         received = getattr(self, "_received", None)
         return with_limits(task, limits, received_minimum(self.min_treated, received, names))

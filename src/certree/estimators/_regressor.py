@@ -11,7 +11,9 @@ from sklearn.metrics import d2_pinball_score, d2_tweedie_score
 from sklearn.utils import column_or_1d
 
 from certree.encoding import Reduced
-from certree.encoding._named import read_outputs
+from certree.encoding._named import count_outputs, read_outputs
+from certree.fitting.asked import LEAVES, Objective
+from certree.fitting.plan import plan
 from certree.numbers._exact import read_fraction
 from certree.numbers._fixed_point import refuse_times
 from certree.numbers._fixed_squares import SquareSums
@@ -150,21 +152,12 @@ class OptimalTreeRegressor(RegressorMixin, DepthByPosition, LossParameters, Base
     n_outputs_: int = fitted()
     output_weights_: NDArray[np.float64] = fitted()
 
+    def _what_is_optimised(self) -> Objective:
+        return Objective(LEAVES, str(self.criterion))
+
     def _task(self, y: Any, n_rows: int, sample_weight: Any = None, costs: Any = None) -> Task:
-        if self.criterion != "quantile" and read_fraction(self.quantile, "quantile") != Fraction(
-            1, 2
-        ):
-            raise ValueError(
-                f"quantile={self.quantile!r} is for criterion='quantile', got "
-                f"criterion={self.criterion!r}; set criterion='quantile', or leave quantile out."
-            )
         if self.criterion == "squared_error":
             return SquaredError(self.output_weights)
-        if self.output_weights is not None:
-            raise ValueError(
-                "output_weights are for criterion='squared_error', the only one with several "
-                f"outputs; got criterion={self.criterion!r}."
-            )
         if self.criterion == "absolute_error":
             return AbsoluteError()
         if self.criterion == "quantile":
@@ -179,19 +172,11 @@ class OptimalTreeRegressor(RegressorMixin, DepthByPosition, LossParameters, Base
     def _read_target(self, y: Any, n_rows: int) -> NDArray[np.float64] | SquareSums:
         is_squared = self.criterion == "squared_error"
         if isinstance(y, SquareSums):
-            if not is_squared:
-                raise ValueError(
-                    "The table was reduced to sums of squares, which serve "
-                    f"criterion='squared_error' only; got criterion={self.criterion!r}. Call "
-                    "reduce(..., target_kind='classes'), which keeps the values of the target."
-                )
+            plan(self._what_is_asked(reduced="squares"))
             refuse_for_one(self.output_weights)
             return y
-        if not is_squared and read_outputs(y, n_rows) is not None:
-            raise ValueError(
-                f"y has several columns; criterion={self.criterion!r} takes one. Use "
-                'criterion="squared_error", or fit a tree for each column.'
-            )
+        if not is_squared:
+            plan(self._what_is_asked(n_outputs=count_outputs(y, n_rows)))
         numbers = read_numbers(y, n_rows, type(self).__name__, several=is_squared)
         refuse_targets(self.criterion, numbers)
         return numbers

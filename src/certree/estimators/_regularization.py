@@ -11,7 +11,6 @@ from certree.results._progress import Callback
 from ._certify import find_path
 from ._classifier import OptimalTreeClassifier
 from ._error_statement import state_errors
-from ._objective import read_metric
 from ._settings import PathSettings, takes
 
 if TYPE_CHECKING:
@@ -80,8 +79,7 @@ def regularization_path(
     0
     """
     model = OptimalTreeClassifier(**settings)
-    model._check_parameters()
-    model._check_size_limits(path=True)
+    model._plan(path=True)
     with model._budget():
         path = _find(model, X, y, sample_weight, callback)
     model._warn_about_path(path)
@@ -92,9 +90,6 @@ def _find(
     model: OptimalTreeClassifier, X: Any, y: Any, sample_weight: Any, callback: Callback | None
 ) -> RegularizationPath:
     start = perf_counter()
-    metric = read_metric(model.objective)
-    if metric is not None:
-        model._refuse_with_metric(metric, None, path=True)
     statement = state_errors(
         model, X, y, sample_weight, model.objective, rank_limits=model._rank_limits(path=True)
     )

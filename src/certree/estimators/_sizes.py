@@ -12,6 +12,7 @@ from sklearn.utils import _safe_indexing
 
 from certree.engine import Nodes, SizedTree
 from certree.engine._budget import budget, current
+from certree.fitting.plan import plan
 from certree.metrics import Metric
 from certree.numbers._exact import read_fraction
 from certree.proofs._metric_search import solve_metric_path
@@ -71,8 +72,8 @@ def models_within(model: BaseOptimalTree, rows: Part, limits: Sequence[Limits]) 
     When the time is over, limits that are left have a tree that was found for others.
     """
     metric = _metric(model)
-    if metric is not None and metric.kind == "front":
-        raise ValueError("A front has no score to choose a size by; give a metric.")
+    if metric is not None:
+        plan(model._what_is_asked(**limits[0]))
     if metric is not None and metric.kind != "chain" and _has_sizes(limits):
         assert isinstance(model, OptimalTreeClassifier)
         found = _by_metric(model, metric, rows, limits)
@@ -87,12 +88,7 @@ def models_within(model: BaseOptimalTree, rows: Part, limits: Sequence[Limits]) 
 
 
 def _metric(model: BaseOptimalTree) -> Metric | None:
-    if not isinstance(model, OptimalTreeClassifier):
-        return None
-    metric = read_metric(model.objective)
-    if metric is not None:
-        model._refuse_with_metric(metric, None, path=False)
-    return metric
+    return read_metric(model.objective) if isinstance(model, OptimalTreeClassifier) else None
 
 
 def _has_sizes(limits: Iterable[Limits]) -> bool:

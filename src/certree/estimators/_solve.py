@@ -13,15 +13,18 @@ from numpy.typing import NDArray
 
 from certree.encoding import TableEncoder
 from certree.exceptions import InfeasibleError
+from certree.fitting.asked import COSTS, LEAVES, PARTS, SEVERAL, Asked, Objective
+from certree.metrics import Metric
 from certree.results._limit_certificate import LimitedCertificate
 from certree.results._path import RegularizationPath
 from certree.results._progress import Callback
 from certree.results._task_certificate import TaskCertificate
 from certree.tasks import Front, Limited, Separable, Task
-from certree.tasks._limited import refuse_metric
+from certree.tasks._label_costs import _LabelTask
 from certree.tasks._task import Given
 from certree.tree import Tree
 
+from ._objective import objective_asked
 from ._settings import TaskSettings, takes
 from ._solve_limited import TaskFront, solve_for_front
 from ._solve_separable import SeparableSolution, solve_separable
@@ -109,6 +112,14 @@ class TaskTree(BaseTargetTree):
     def _task(self, y: Any, n_rows: int, sample_weight: Any = None, costs: Any = None) -> Task:
         task: Task = self.task
         return task
+
+    def _what_is_optimised(self) -> Objective:
+        return _objective_of(self.task)
+
+    def _what_is_asked(self, *, n_outputs: int = 1, **call: Any) -> Asked:
+        limits = [*getattr(self.task, "limits", ()), getattr(self.task, "minimum", None)]
+        listed = [one for one in limits if one is not None]
+        return super()._what_is_asked(n_outputs=n_outputs, **{"limits": listed, **call})
 
     def _warn_without_tree(self) -> None:
         # That no tree keeps the limits is an answer.
@@ -205,16 +216,9 @@ def solve(
     """
     model = TaskTree(task, **settings)
     given = Given(X, y, sample_weight, callback, path)
-    solver = next((way for kind, way in _WAYS.items() if isinstance(task, kind)), None)
-    refuse_metric(task)
-    if solver is None:
-        raise TypeError(
-            f"task must be a certree.tasks.Task, such as tasks.RowCosts(costs), got "
-            f"{type(task).__name__}."
-        )
-    model._check_parameters()
+    route = model._plan(sample_weight=sample_weight, callback=callback, path=path)
     with model._budget():
-        return solver(model, task, given)
+        return _WAYS[route.name](model, task, given)
 
 
 def _solve_task(model: TaskTree, task: Task | Limited, given: Given) -> Solution[Any]:
@@ -225,9 +229,27 @@ def _solve_task(model: TaskTree, task: Task | Limited, given: Given) -> Solution
     return Solution(tree, model.certificate_, model.encoder_, model._path, model)
 
 
-_WAYS: dict[Any, Callable[[Any, Any, Given], Any]] = {
-    Front: solve_for_front,
-    Separable: solve_separable,
-    Task | Limited: _solve_task,
+_WAYS: dict[str, Callable[[Any, Any, Given], Any]] = {
+    "front of costs": solve_for_front,
+    "parts": solve_separable,
+    "limits": _solve_task,
+    "sum": _solve_task,
 }
-"""How each kind of task is solved, with the parameters of a model."""
+"""What solves tasks by their routes, with the parameters of a model."""
+
+
+def _objective_of(task: Any) -> Objective:
+    """Return a task as the table of routes knows it."""
+    if isinstance(task, Metric):
+        return objective_asked(task)
+    if isinstance(task, Front):
+        return Objective(SEVERAL, repr(task))
+    if isinstance(task, Separable):
+        return Objective(PARTS, repr(task))
+    if not isinstance(task, Task | Limited):
+        raise TypeError(
+            f"task must be a certree.tasks.Task, such as tasks.RowCosts(costs), got "
+            f"{type(task).__name__}."
+        )
+    minimised = task.objective if isinstance(task, Limited) else task
+    return Objective(COSTS if isinstance(minimised, _LabelTask) else LEAVES, repr(task))

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 from certree.encoding import TableEncoder
 from certree.engine._within_limits import LimitedFront, LimitedTree
 from certree.exceptions import OptimalityWarning, warn
-from certree.numbers._exact import read_fraction
 from certree.numbers._fractions import to_float
 from certree.proofs._limit_front import solve_limited_front, solve_objectives
 from certree.results._activity import activity
@@ -35,7 +34,6 @@ from ._certify import certify
 from ._limited_fit import (
     LimitedStatement,
     limit_values,
-    refuse_within_limits,
     state_limited,
 )
 from ._task_statement import hides_much
@@ -295,9 +293,6 @@ def _different(names: Sequence[str]) -> list[str]:
 
 def solve_for_front(model: BaseTaskTree, task: Front, given: Given) -> TaskFront:
     """Find all trees that no other beats in all objectives, with the parameters of a model."""
-    refuse_within_limits(model, task, path=given.path)
-    if read_fraction(model.gap, "gap") != 0:
-        raise ValueError(f"gap={model.gap!r} has no meaning for a front; leave it at 0.")
     statement = state_limited(model, task, given.X, given.y, given.sample_weight)
     options = model._engine_options()
     most = exact(statement.most_cost)

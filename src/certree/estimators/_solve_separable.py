@@ -15,7 +15,6 @@ from sklearn.utils.validation import _num_samples
 from certree.encoding import TableEncoder
 from certree.encoding._texts import as_array
 from certree.exceptions import OptimalityWarning, warn
-from certree.numbers._exact import read_fraction
 from certree.proofs._batch_search import BatchProgramme, LimitedBatch
 from certree.proofs._separable_search import (
     Candidate,
@@ -238,7 +237,6 @@ class SeparableSolution(Trees[SeparablePoint]):
 def solve_separable(model: BaseTaskTree, task: Separable, given: Given) -> SeparableSolution:
     """Find all nondominated trees, with the parameters of a model."""
     start = perf_counter()
-    _refuse(model, given)
     task = task.bind(model._row_count(given.X))
     n_samples = _check(task, given.X)
     columns = model._encode(given.X, None, None)
@@ -284,35 +282,6 @@ def solve_separable(model: BaseTaskTree, task: Separable, given: Given) -> Separ
     _warn(certificate)
     points = [SeparablePoint(_tree(model, task, columns, one), one.value) for one in found]
     return SeparableSolution(points, certificate, model.encoder_, task)
-
-
-_PLAIN = (
-    "{name} cannot be combined with tasks.Separable; whatever costs something is part of its "
-    "functions."
-)
-_ADDED = (
-    "{name} cannot be combined with tasks.Separable: it is added to a cost, and by theorem 4.6 of "
-    "the STreeD paper the combining operator must preserve order, which the operator of an "
-    "objective by its parts need not do for sums. Joined by max, parts of 1 and 5 are worth 5 with "
-    "and without a price of 3 on the first. Write it as split_cost of the objective, "
-    "with a state for what was paid above."
-)
-_OWN = {"test_costs": _ADDED, "complexity": _ADDED}
-
-
-def _refuse(model: BaseTaskTree, given: Given) -> None:
-    for name, is_given in (
-        ("sample_weight", given.sample_weight is not None),
-        ("complexity", read_fraction(model.complexity, "complexity") != 0),
-        ("test_costs", getattr(model, "test_costs", None) is not None),
-        ("gap", read_fraction(model.gap, "gap") != 0),
-        ("path", given.path),
-        ("callback", given.callback is not None),
-    ):
-        if is_given:
-            raise ValueError(_OWN.get(name, _PLAIN).format(name=name))
-    if model.max_depth is None and model._split_limit is None:
-        raise ValueError("tasks.Separable needs max_depth or max_splits.")
 
 
 def _check(task: Separable, X: Any) -> int:

@@ -15,6 +15,8 @@ from sklearn.utils import _safe_indexing, check_random_state
 from certree import engine
 from certree.engine._budget import current
 from certree.engine._ordered import expand
+from certree.fitting.asked import DECISIONS, Objective
+from certree.fitting.plan import plan
 from certree.numbers._exact import read_fraction
 from certree.oracles import Oracle
 from certree.results._activity import phase
@@ -192,8 +194,7 @@ class SPOTree(DecisionMixin, BaseTaskTree):
         SPOTree
             The fitted estimator itself.
         """
-        self._check_parameters()
-        self._check_method(callback, path)
+        route = self._plan(callback=callback, path=path)
         n_rows = self._row_count(X)
         costs, self._is_flat = read_target(y, n_rows, type(self).__name__)
         with self._budget():
@@ -201,9 +202,9 @@ class SPOTree(DecisionMixin, BaseTaskTree):
                 return self._fit_and_prune(X, costs, sample_weight)
             task = self._task(costs, n_rows)
             self._path = None
-            if self.method == "exact":
-                self._fit_and_report(task, X, None, sample_weight, callback, path)
-            elif self.method == "greedy":
+            if route.name == "sum":
+                self._fit_and_report(route, task, X, None, sample_weight, callback, path)
+            elif route.name == "greedy decisions":
                 self._fit_greedy(self._state(task, X, None, sample_weight))
             else:
                 self._fit_program(self._state(task, X, None, sample_weight))
@@ -213,20 +214,8 @@ class SPOTree(DecisionMixin, BaseTaskTree):
         has_penalty = self.complexity != 0
         return SPOLoss(y, self.oracle, int(self.max_listed), has_penalty)
 
-    def _check_method(self, callback: Callback | None, path: bool) -> None:
-        if self.method != "exact" and (callback is not None or path):
-            raise ValueError(f"callback and path need method='exact', got {self.method!r}.")
-        if self.method != "greedy" and self.validation_fraction is not None:
-            raise ValueError(
-                f"validation_fraction is for method='greedy', got {self.method!r}; limit the tree "
-                "by max_depth, max_splits or complexity."
-            )
-        if self.method != "greedy" and self.criterion != "spo":
-            raise ValueError(
-                f"criterion={self.criterion!r} needs method='greedy', got {self.method!r}."
-            )
-        if self.method == "milp" and self.max_depth is None:
-            raise ValueError("method='milp' needs a max_depth: the program has a fixed size.")
+    def _what_is_optimised(self) -> Objective:
+        return Objective(DECISIONS, "spo")
 
     def _state(
         self, task: Task, X: Any, y: Any, sample_weight: Any, path: bool = False
@@ -265,7 +254,7 @@ class SPOTree(DecisionMixin, BaseTaskTree):
     def _state_path(
         self, X: Any, y: Any, sample_weight: Any = None, **more: Any
     ) -> DecisionStatement | None:
-        self._check_method(None, path=False)
+        plan(self._what_is_asked())
         if self.method != "exact":
             return None
         costs, self._is_flat = read_target(y, self._row_count(X), type(self).__name__)
@@ -384,11 +373,7 @@ class SPOTree(DecisionMixin, BaseTaskTree):
             The estimator itself, with the smaller tree.
         """
         OneOf(RULES)("rule", rule)
-        if self.method != "greedy":
-            raise ValueError(
-                f"prune is for method='greedy', got {self.method!r}: a pruned tree is not the one "
-                "that was proven best."
-            )
+        plan(self._what_is_asked(prune=True))
         leaves = self.apply(X)
         costs = read_costs(C, len(leaves))
         weights = read_weights(sample_weight, len(leaves))

@@ -456,13 +456,6 @@ def _on(
     """Return the task in integers, and the scale of its costs."""
     on_rows = task.on(y, rows)
     problem = first_problem(on_rows)
-    if rows.prices is not None and not hasattr(problem, "prices"):
-        raise ValueError(
-            f"test_costs cannot be combined with {task!r}: no law of separability fails, since a "
-            "price adds to any cost, but the search keeps prices in the unit of costs per label, "
-            "and these leaves have no labels. Use tasks.RowCosts with candidates for the "
-            "prediction as labels, such as RowCosts((y[:, None] - candidates) ** 2, candidates)."
-        )
     complexity = read_penalty(model.complexity)
     # The search makes room for a tree with the most splits, which all pay the penalty.
     wanted = complexity * problem.complexity_unit / problem.unit

@@ -9,6 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from certree import engine
+from certree.fitting.asked import LEAVES, Objective
+from certree.fitting.plan import Route
 from certree.results._answer import Answer
 from certree.results._progress import Callback
 from certree.results._task_certificate import TaskCertificate
@@ -45,11 +47,12 @@ class BaseTaskTree(SharesSearch):
     ) -> Task | Limited:
         """Return what is minimised, for what a user passes to `fit` or `verify`."""
 
-    def _unshared(self) -> dict[str, tuple[bool, str]]:
-        return {**super()._unshared(), "test_costs": (self.test_costs is not None, "None")}
+    def _what_is_optimised(self) -> Objective:
+        return Objective(LEAVES, type(self).__name__)
 
     def _fit_and_report(
         self,
+        route: Route,
         task: Task | Limited,
         X: Any,
         y: Any,
@@ -58,17 +61,14 @@ class BaseTaskTree(SharesSearch):
         path: bool,
     ) -> None:
         """Solve a task, keep tree and certificate, and warn of what was not proven."""
-        if isinstance(task, Limited):
-            if self.executor is not None:
-                raise ValueError(
-                    "An executor shares no search with limits on the whole tree, such as capacity; "
-                    "leave out the limits, or fit without the executor."
-                )
+        if route.name == "limits":
+            assert isinstance(task, Limited)
             with self._budget():
-                watch, _ = fit_within(self, task, X, y, sample_weight, callback, path=path)
+                watch, _ = fit_within(self, task, X, y, sample_weight, callback)
             self._finish(watch)
             return
-        self._check_size_limits(path)
+        assert isinstance(task, Task)
+        self._check_size_limits()
         with self._budget():
             statement = self._state(task, X, y, sample_weight, path)
             watch = self._prove(statement, callback, path=path)
@@ -144,11 +144,11 @@ class BaseTargetTree(BaseTaskTree):
         estimator
             The fitted estimator itself.
         """
-        self._check_parameters()
+        route = self._plan(path=path)
         n_rows = self._row_count(X)
         target = self._read_target(y, n_rows)
         task = self._task(target, n_rows, sample_weight)
-        self._fit_and_report(task, X, target, sample_weight, callback, path)
+        self._fit_and_report(route, task, X, target, sample_weight, callback, path)
         return self
 
     def _read_target(self, y: Any, n_rows: int) -> Any:

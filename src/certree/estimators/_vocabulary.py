@@ -141,15 +141,6 @@ class SizeParameters:
             return int(self.max_leaf_nodes) - 1
         return None if self.max_splits is None else int(self.max_splits)
 
-    def _check_leaf_nodes(self) -> None:
-        """Refuse two limits that say different things."""
-        splits, leaves = self.max_splits, self.max_leaf_nodes
-        if splits is not None and leaves is not None and int(leaves) != int(splits) + 1:
-            raise ValueError(
-                f"max_splits={splits} and max_leaf_nodes={leaves} disagree: a binary tree with k "
-                "splits has k + 1 leaves. Give one of the two."
-            )
-
 
 @with_parameters
 class DepthByPosition:

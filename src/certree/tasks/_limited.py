@@ -33,12 +33,14 @@ from ._task import Composable, Rows, Task
 _MOST_ROUNDED = 2**40
 _MOST_EXACT = 2**48
 
-_NO_LABELS = (
-    "cannot be combined with {what}: by theorem 4.6 of the STreeD paper the cost function must "
-    "be Markovian, a function of the rows and the label of a leaf. The leaves of {task} have no "
-    "labels to choose from: what they predict is decided inside of the leaf cost, so that amounts "
-    "per label are not defined. Use tasks.RowCosts with candidates for the prediction as labels."
+NO_LABELS = (
+    "cannot be combined with {name}: by theorem 4.6 of the STreeD paper the cost function must "
+    "be Markovian, a function of the rows and the label of a leaf. The leaves of {objective} have "
+    "no labels to choose from: what they predict is decided inside of the leaf cost, so that "
+    "amounts per label are not defined. Use tasks.RowCosts with candidates for the prediction as "
+    "labels."
 )
+"""Why limits and further objectives need leaves with labels."""
 
 _TWO_OBJECTIVES = (
     "{first} & {second} has two objectives. A pair of costs is ordered in part only: by theorem "
@@ -48,20 +50,22 @@ _TWO_OBJECTIVES = (
 )
 
 
-_NO_SUM = (
-    "{name} is not a task, a sum over the leaves: by theorem 4.6 of the STreeD paper the combining "
-    "operator must preserve order, and ratios of counts do not. A part with 1 row right, 1 missed "
-    "has F1 2/3, above the 4/7 of 2 right and 3 wrong; beside 6 more wrong ones it has 2/9, below "
-    "4/13. OptimalTreeClassifier(objective={name!r}, limits=...) maximises it by other theorems, "
-    "also within limits. Prices of tests are sums, which nothing makes comparable with it: limit "
-    "the tests by max_depth or max_splits, or find all trees by certree.pareto_front."
+NO_SUM = (
+    "{objective} is not a task, a sum over the leaves: by theorem 4.6 of the STreeD paper the "
+    "combining operator must preserve order, and ratios of counts do not. A part with 1 row right, "
+    "1 missed has F1 2/3, above the 4/7 of 2 right and 3 wrong; beside 6 more wrong ones it has "
+    "2/9, below 4/13. OptimalTreeClassifier(objective={objective!r}, limits=...) maximises it by "
+    "other theorems, also within limits. Prices of tests are sums, which nothing makes comparable "
+    "with it: limit the tests by max_depth or max_splits, or find all trees by "
+    "certree.pareto_front."
 )
+"""Why a metric is no task."""
 
 
 def refuse_metric(task: object) -> None:
     """Raise ValueError for a metric of counts, with the law that it breaks as a task."""
     if isinstance(task, Metric):
-        raise ValueError(_NO_SUM.format(name=task.name))
+        raise ValueError(NO_SUM.format(objective=task.name))
 
 
 @dataclass(frozen=True)
@@ -399,7 +403,7 @@ def _with_labels(task: object, what: str) -> _LabelTask:
         return task
     refuse_metric(task)
     if isinstance(task, Task):
-        reason = _NO_LABELS.format(what=what, task=type(task).__name__)
+        reason = NO_LABELS.format(name=what, objective=type(task).__name__)
         raise ValueError(f"{task!r} {reason}")
     raise TypeError(
         f"expected a certree.tasks.Task, such as tasks.Misclassification(), got "
