@@ -11,7 +11,14 @@ from typing import Any
 
 import pytest
 
-from certree import CertificateError, OptimalTreeClassifier, solve, tasks, verify
+from certree import (
+    CertificateError,
+    OptimalTreeClassifier,
+    OptimalTreeRegressor,
+    solve,
+    tasks,
+    verify,
+)
 
 pytestmark = pytest.mark.filterwarnings("ignore::certree.exceptions.OptimalityWarning")
 
@@ -67,3 +74,13 @@ def test_a_single_leaf_is_not_called_optimal_if_a_split_could_cost_less() -> Non
     )
     with pytest.raises(CertificateError, match="not all questions were searched"):
         verify(model, X, [0, 1, 1])
+
+
+def test_a_deviance_of_nothing_is_proven_where_memory_ended_the_search() -> None:
+    rows = [[1, 2, 1], [2, None, None], [0, 1, 1], [2, 1, None], [2, 1, None]]
+    y, weights = [4, 0, 8, 3, 3], [2**53 - 1, 2, 2, 1, 1]
+    model = OptimalTreeRegressor(2, criterion="poisson", memory_limit=6000)
+    model.fit(rows, y, sample_weight=weights)
+    assert model.certificate_.gap == 0
+    assert model.certificate_.status == "precision"
+    assert verify(model, rows, y, sample_weight=weights)

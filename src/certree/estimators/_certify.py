@@ -65,8 +65,11 @@ def _lifted(model: BaseOptimalTree, statement: Statement, answer: Answer) -> Ans
     penalties = statement.n_paid(answer.nodes, model.complexity_per) * statement.scale.penalty
     cost = exact(max(counted, penalties + least))
     lower = cost if answer.lower_bound == counted else exact(max(answer.lower_bound, least))
+    # A tree that costs what every tree does is optimal, wherever the search was stopped.
+    is_proven = lower == cost and answer.lower_bound != counted
     return replace(
         answer,
+        status="optimal" if is_proven else answer.status,
         cost=cost,
         lower_bound=lower,
         history=tuple(
