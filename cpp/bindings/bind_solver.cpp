@@ -32,6 +32,7 @@ void bind_solver(nb::module_& m) {
   m.def("switches", &describe_switches, "Techniques that can be switched off, and what they do.");
   m.def("counters", &describe_counters, "Work counters of a result, and what they count.");
   m.def("build_info", &describe_build, "How the extension was built, and which checks of itself it carries.");
+  m.def("fingerprint_seed", &fingerprint_seed, "The key of fingerprints that this process has drawn.");
   m.def("isas", &available_isas, "Instruction sets that this processor can run.");
 }
 

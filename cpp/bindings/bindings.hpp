@@ -14,5 +14,6 @@ void bind_chain(nanobind::module_& m);
 void bind_front(nanobind::module_& m);
 void bind_limit(nanobind::module_& m);
 void bind_ordered(nanobind::module_& m);
+void bind_alarms(nanobind::module_& m);
 
 }  // namespace certree

@@ -14,4 +14,5 @@ NB_MODULE(_core, m) {
   certree::bind_front(m);
   certree::bind_limit(m);
   certree::bind_ordered(m);
+  certree::bind_alarms(m);
 }

@@ -65,7 +65,10 @@ Assignment read_assignment(nb::handle value, const std::string& name) {
     else if (is("is_canonical")) part.is_canonical = read_option<bool>(field, field_name);
     else if (is("only")) part.only = read_option<std::vector<std::int32_t>>(field, field_name);
     else if (is("factor")) part.factor = read_option<Cost>(field, field_name);
-    else if (is("least_effort")) part.least_effort = read_option<std::int64_t>(field, field_name);
+    else if (is("seed")) {
+      part.has_seed = true;
+      part.seed = read_option<std::uint64_t>(field, field_name);
+    } else if (is("least_effort")) part.least_effort = read_option<std::int64_t>(field, field_name);
     else if (is("path")) {
       for (const auto& [column, holds] : read_option<std::vector<std::pair<std::int32_t, bool>>>(field, field_name))
         part.path.push_back({column, holds});

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/check.hpp"
+#include "base/seed.hpp"
 
 namespace certree {
 
@@ -38,6 +39,7 @@ DatasetSettings dataset_settings(const Options& options) {
   settings.merges_rows = options.use_row_groups;
   settings.reduces_columns = options.use_column_reduction;
   settings.isa = options.isa;
+  settings.seed = options.assignment.has_seed ? options.assignment.seed : process_seed();
   return settings;
 }
 
@@ -68,13 +70,26 @@ std::int32_t deepest(const Dataset& data, const Options& options) {
 std::vector<Cost> weight_of_types(const TableView& table, std::int32_t n_types) {
   std::vector<Cost> weights(static_cast<std::size_t>(n_types), 0);
   for (std::int64_t row = 0; row < table.n_rows; ++row)
-    weights[static_cast<std::size_t>(table.row_types[row])] += table.weight(row);
+    add_checked(weights[static_cast<std::size_t>(table.row_types[row])], table.weight(row));
   return weights;
+}
+
+void add_checked(Cost& sum, Cost term) {
+  require(!__builtin_add_overflow(sum, term, &sum) && sum < kInfinite && sum > -kInfinite,
+          "the sum of weights or statistics overflows 64-bit integers; scale them down");
+}
+
+Cost checked_product(Cost a, Cost b) {
+  Cost product = 0;
+  require(!__builtin_mul_overflow(a, b, &product) && product < kInfinite && product > -kInfinite,
+          "the total cost overflows 64-bit integers; scale weights or costs down");
+  return product;
 }
 
 void report_leaf(Cost cost, Cost leaf_penalty, const Options& options, const Budget& budget, ValueReport& result) {
   result.lower_bound = leaf_penalty;
-  result.upper_bound = options.error_scale * cost + leaf_penalty;
+  result.upper_bound = checked_product(options.error_scale, cost);
+  add_checked(result.upper_bound, leaf_penalty);
   result.status = status_of(budget, cost == 0);
 }
 
@@ -90,9 +105,15 @@ Result single_leaf(Cost cost, std::int32_t label, const Options& options, const 
   return result;
 }
 
+Cost checked_leaf(const std::vector<Cost>& weights, const CountTask& task, std::int32_t* label) {
+  Cost worst = 0;
+  for (std::size_t t = 0; t < weights.size(); ++t) add_checked(worst, checked_product(task.worst()[t], weights[t]));
+  return task.leaf_cost(weights.data(), label);
+}
+
 Result single_leaf(const TableView& table, const CountTask& task, const Options& options, const Budget& budget) {
   std::int32_t label = 0;
-  const Cost cost = task.leaf_cost(weight_of_types(table, task.n_types()).data(), &label);
+  const Cost cost = checked_leaf(weight_of_types(table, task.n_types()), task, &label);
   return single_leaf(cost, label, options, budget);
 }
 
@@ -101,6 +122,15 @@ PathResult path_of_leaf(Result leaf, const Options& options, const Budget& budge
   path.status = status_of(budget, false);
   path.entries.push_back({0, 0, leaf.upper_bound / options.error_scale, std::move(leaf.tree)});
   return path;
+}
+
+Cost known_value(const Options& options, const Scale& scale, bool is_smallest) {
+  require(options.known_splits >= 0, "known_splits must not be negative");
+  Cost value = 0;
+  require(!__builtin_mul_overflow(options.known_value, scale.factor, &value) &&
+              !__builtin_add_overflow(value, is_smallest ? options.known_splits : 0, &value),
+          "known_value overflows 64-bit integers; scale weights, costs or the penalty down");
+  return std::min(value, kInfinite);  // every tree costs less
 }
 
 void report_values(const Progress& progress, const Budget& budget, const Scale& scale, Cost gap, ValueReport& result) {

@@ -28,6 +28,13 @@ void check_options(std::int64_t n_rows, const Options& options);
 void check_path_options(std::int64_t n_rows, const Options& options);
 void check_two_types(const TableView& table);
 
+// Sums and products of the caller's numbers.  Throw std::invalid_argument where a 64-bit integer would wrap, or where a few
+// of them could not be added.
+void add_checked(Cost& sum, Cost term);
+Cost checked_product(Cost a, Cost b);
+// The value that the caller asks to beat, in the units of the search.
+Cost known_value(const Options& options, const Scale& scale, bool is_smallest);
+
 // How the data are to be packed; with a table, whose rows have weights, also what a minimum leaf size needs.
 DatasetSettings dataset_settings(const Options& options);
 DatasetSettings dataset_settings(const TableView& table, const Options& options);
@@ -49,6 +56,7 @@ void run_within(Budget& budget, const Part& part) {
 
 // The tree that needs no memory, one leaf, and the bound that needs no search.  The budget says why there is nothing better.
 std::vector<Cost> weight_of_types(const TableView& table, std::int32_t n_types);
+Cost checked_leaf(const std::vector<Cost>& weights, const CountTask& task, std::int32_t* label);
 void report_leaf(Cost cost, Cost leaf_penalty, const Options& options, const Budget& budget, ValueReport& result);
 Result single_leaf(Cost cost, std::int32_t label, const Options& options, const Budget& budget);
 Result single_leaf(const TableView& table, const CountTask& task, const Options& options, const Budget& budget);

@@ -38,7 +38,7 @@ void check_tests(const TableView& table, const ColumnTests& tests) {
 MultiwayResult leaf_of(const TableView& table, const CountTask& task, const MultiwayQuestion& question,
                        const Options& options, const Budget& budget) {
   std::int32_t label = 0;
-  const Cost cost = task.leaf_cost(weight_of_types(table, task.n_types()).data(), &label);
+  const Cost cost = checked_leaf(weight_of_types(table, task.n_types()), task, &label);
   MultiwayResult result;
   report_leaf(cost, question.leaf_penalty, options, budget, result);
   result.tree.nodes.push_back({-1, -1, label});
@@ -67,8 +67,7 @@ struct MultiwayRun {
         subproblems(memory, options.memory_limit / 4 * 3, options.threads > 1),
         context{data, task, question.tests, settings, budget, memory, subproblems, progress, depth} {
     inner.gap = scale.from_caller(options.gap);
-    if (options.known_value >= 0)
-      progress.assume(options.known_value * scale.factor + (inner.smallest ? options.known_splits : 0));
+    if (options.known_value >= 0) progress.assume(known_value(options, scale, inner.smallest));
   }
 
   // No tree has more splits: each has two outcomes with rows.

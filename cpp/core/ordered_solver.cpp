@@ -36,9 +36,9 @@ std::int64_t most_splits(const OrderedData& data, const Shape& shape) {
 Result leaf_of(const OrderedView& view, const CountTask& task, const Options& options, const Budget& budget) {
   std::vector<Cost> counts(static_cast<std::size_t>(task.n_types()), 0);
   for (std::int64_t row = 0; row < view.n_rows; ++row)
-    counts[static_cast<std::size_t>(view.row_types[row])] += view.weight(row);
+    add_checked(counts[static_cast<std::size_t>(view.row_types[row])], view.weight(row));
   std::int32_t label = 0;
-  const Cost cost = task.leaf_cost(counts.data(), &label);
+  const Cost cost = checked_leaf(counts, task, &label);
   return single_leaf(cost, label, options, budget);
 }
 
@@ -48,7 +48,7 @@ Result leaf_of(const OrderedView& view, const VectorTask& task, const Options& o
     return single_leaf(quantile_loss(view.statistics, view.n_rows, task), 0, options, budget);
   std::vector<Cost> sums(n, 0);
   for (std::size_t row = 0; row < static_cast<std::size_t>(view.n_rows); ++row)
-    for (std::size_t s = 0; s < n; ++s) sums[s] += view.statistics[row * n + s];
+    for (std::size_t s = 0; s < n; ++s) add_checked(sums[s], view.statistics[row * n + s]);
   std::int32_t label = 0;
   const Cost cost = task.leaf_cost(sums.data(), &label);
   return single_leaf(cost, label, options, budget);
@@ -101,8 +101,7 @@ Result run(const OrderedView& view, const Task& task, const Options& options, Ob
   run_within(budget, [&] {
     check_ranks(view, budget);
     Solve solve(view, task, options, budget, memory, std::move(observer));
-    if (options.known_value >= 0)
-      solve.progress.assume(options.known_value * solve.scale.factor + (options.smallest ? options.known_splits : 0));
+    if (options.known_value >= 0) solve.progress.assume(known_value(options, solve.scale, options.smallest));
     run_within(budget, [&] { solve.search().run(solve.shape, result.counters); });
     solve.progress.observe();
     if (solve.progress.tree().nodes.empty() && options.known_value < 0) return;

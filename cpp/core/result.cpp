@@ -1,5 +1,9 @@
 #include "result.hpp"
 
+#include <string>
+
+#include "base/check.hpp"
+
 namespace certree {
 
 const char* status_name(Status status) {
@@ -8,6 +12,9 @@ const char* status_name(Status status) {
 }
 
 Status status_of(const Budget& budget, const Interval& interval, Cost gap) {
+  if (!interval.is_sound())
+    alarm("a lower bound of " + std::to_string(interval.lower) + " is above a tree of " +
+          std::to_string(interval.upper));
   if (interval.is_exact()) return Status::optimal;
   switch (budget.reason()) {
     case StopReason::time:

@@ -42,8 +42,7 @@ Run::Run(const Dataset& set, const DepthTwoMaker& statistic, Cost worst, const O
       subproblems(memory, options.memory_limit / 4 * 3, options.threads > 1),
       context{data, statistic, inner, scale.objective, budget, memory, subproblems, progress} {
   context.options.gap = scale.from_caller(options.gap);
-  if (options.known_value >= 0)
-    progress.assume(options.known_value * scale.factor + (inner.smallest ? options.known_splits : 0));
+  if (options.known_value >= 0) progress.assume(known_value(options, scale, inner.smallest));
   if (options.assignment.factor > 0) {
     budget.grant_any_effort();
     context.splits = &split_bounds;

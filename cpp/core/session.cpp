@@ -77,7 +77,8 @@ std::unique_lock<std::mutex> Session::begin() {
 bool Session::open(const CountTask& task, const Options& options, Budget& budget) {
   const DatasetSettings settings = dataset_settings(table_, options);
   // Keys stand for sets of row groups, records for columns.
-  if (settings.merges_rows != settings_.merges_rows || settings.reduces_columns != settings_.reduces_columns) {
+  if (settings.merges_rows != settings_.merges_rows || settings.reduces_columns != settings_.reduces_columns ||
+      settings.seed != settings_.seed) {
     past_.clear();
     past_curves_.clear();
   }

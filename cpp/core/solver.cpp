@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "base/seed.hpp"
 #include "session.hpp"
 
 namespace certree {
@@ -13,5 +14,7 @@ Result solve(const TableView& table, const CountTask& task, const Options& optio
 PathResult solve_path(const TableView& table, const CountTask& task, const Options& options, Observer observer) {
   return Session(table).solve_path(task, options, std::move(observer));
 }
+
+std::uint64_t fingerprint_seed() { return process_seed(); }
 
 }  // namespace certree

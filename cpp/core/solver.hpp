@@ -1,6 +1,8 @@
 // The door for tasks whose rows have types: a leaf costs a sum over the types of its rows.
 #pragma once
 
+#include <cstdint>
+
 #include "data/dataset.hpp"
 #include "result.hpp"
 #include "search/debug_tree.hpp"
@@ -17,5 +19,8 @@ Result solve(const TableView& table, const CountTask& task, const Options& optio
 // For every number of splits that improves on fewer, the least leaf cost and a tree: entries of rising `splits`, leaf costs
 // in units of the cost matrix.  An entry is exact when its lower and upper agree.
 PathResult solve_path(const TableView& table, const CountTask& task, const Options& options, Observer observer = {});
+
+// The key of fingerprints, which processes that share a search must agree on (search/assignment.hpp).
+std::uint64_t fingerprint_seed();
 
 }  // namespace certree

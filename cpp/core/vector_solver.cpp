@@ -65,7 +65,7 @@ Result leaf_of(const VectorTable& table, const VectorTask& task, const Options& 
     const bool has_type = table.n_types > 0;
     const auto vector = static_cast<std::size_t>(has_type ? table.table.row_types[row] : row);
     const Cost weight = has_type ? table.table.weight(row) : 1;
-    for (std::size_t s = 0; s < n; ++s) sums[s] += weight * table.statistics[vector * n + s];
+    for (std::size_t s = 0; s < n; ++s) add_checked(sums[s], checked_product(weight, table.statistics[vector * n + s]));
   }
   std::int32_t label = 0;
   const Cost cost = task.leaf_cost(sums.data(), &label);

@@ -7,7 +7,13 @@ import warnings
 from types import FrameType
 from typing import Any
 
-__all__ = ["CertificateError", "InfeasibleError", "OptimalityWarning", "RareClassWarning"]
+__all__ = [
+    "CertificateError",
+    "InfeasibleError",
+    "InternalError",
+    "OptimalityWarning",
+    "RareClassWarning",
+]
 
 _LIBRARIES = ("certree", "sklearn", "joblib")
 
@@ -39,6 +45,17 @@ class InfeasibleError(ValueError):
 
     def __reduce__(self) -> tuple[type[InfeasibleError], tuple[Any]]:
         return InfeasibleError, (self.certificate,)
+
+
+class InternalError(RuntimeError):
+    """A proof contradicts itself, so that no answer can be trusted and none is returned.
+
+    A lower bound is above the value of a tree, a tree costs other than the search says, or the
+    like. This is a bug in certree: please report it, with the data and the parameters if you can
+    share them.
+
+    .. versionadded:: 0.1
+    """
 
 
 class OptimalityWarning(UserWarning):

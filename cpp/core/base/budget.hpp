@@ -9,6 +9,9 @@
 #include <cstdint>
 #include <limits>
 #include <new>
+#include <thread>
+
+#include "base/check.hpp"
 
 namespace certree {
 
@@ -80,6 +83,15 @@ class Budget {
   void grant_any_effort() { effort_limit_.store(std::int64_t{1} << 60, std::memory_order_relaxed); }
   std::int64_t work() const { return work_.load(std::memory_order_relaxed); }
 
+  // Locks that the caller's thread holds (base/lock.hpp).
+  void count_lock(int more) {
+    if (std::this_thread::get_id() == caller_) n_locks_ += more;
+  }
+  // To be called before anything of the caller's is.
+  void check_no_lock() const {
+    if (std::this_thread::get_id() == caller_ && n_locks_ > 0) alarm("a callback is called under a lock");
+  }
+
   // What is left for a solve inside of this one, where 0 stands for any amount.
   double seconds_left() const { return time_limit_s_ > 0 ? std::max(time_limit_s_ - seconds(), 1e-3) : 0; }
   std::int64_t work_left() const { return work_limit_ > 0 ? std::max<std::int64_t>(work_limit_ - work(), 1) : 0; }
@@ -87,6 +99,8 @@ class Budget {
  private:
   friend class Turn;
 
+  const std::thread::id caller_ = std::this_thread::get_id();
+  int n_locks_ = 0;
   Clock::time_point start_;
   double time_limit_s_;
   std::int64_t work_limit_;

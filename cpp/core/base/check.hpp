@@ -1,5 +1,6 @@
-// Two kinds of check: `require` guards the caller's arguments (always on, becomes ValueError in Python);
-// `CERTREE_DCHECK` guards our own assumptions (on in builds with CERTREE_CHECKS, free otherwise).
+// Three kinds of check.  `require` guards the caller's arguments and becomes ValueError in Python.  `alarm` guards what a
+// proof must never do: it is on in every build, and becomes certree.exceptions.InternalError.  `CERTREE_DCHECK` guards our
+// other assumptions (on in builds with CERTREE_CHECKS, free otherwise).
 #pragma once
 
 #include <stdexcept>
@@ -9,6 +10,18 @@ namespace certree {
 
 inline void require(bool condition, const std::string& message) {
   if (!condition) throw std::invalid_argument(message);
+}
+
+// A proof contradicts itself, so no answer can be trusted.
+struct InternalError : std::logic_error {
+  using std::logic_error::logic_error;
+};
+
+[[noreturn]] inline void alarm(const std::string& what) {
+  throw InternalError(
+      "internal error: " + what +
+      ". This is a bug in certree, so that no answer is returned. Please report it, with the data and the "
+      "parameters if you can share them.");
 }
 
 }  // namespace certree

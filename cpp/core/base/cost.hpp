@@ -34,6 +34,8 @@ struct Objective {
 struct Interval {
   Cost lower = 0;
   Cost upper = kInfinite;
+  // False: a proof is wrong.  Answers are looked at for this before they are called exact (search/progress.hpp, result.cpp).
+  bool is_sound() const { return lower <= upper; }
   bool is_exact() const { return lower >= upper; }
   // Nothing below `ceiling` can come from here.
   bool is_closed_for(Cost ceiling) const { return lower >= std::min(upper, ceiling); }

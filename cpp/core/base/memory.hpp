@@ -54,6 +54,21 @@ class MemoryBudget {
   std::atomic<std::int64_t> peak_{0};
 };
 
+// What a part of a solve takes beside its buffers, such as the nodes of a map, for as long as it lives.
+class MemoryCharge {
+ public:
+  MemoryCharge(MemoryBudget& memory, std::size_t bytes) : memory_(memory), bytes_(static_cast<std::int64_t>(bytes)) {
+    memory_.charge(bytes_);
+  }
+  ~MemoryCharge() { memory_.release(bytes_); }
+  MemoryCharge(const MemoryCharge&) = delete;
+  MemoryCharge& operator=(const MemoryCharge&) = delete;
+
+ private:
+  MemoryBudget& memory_;
+  std::int64_t bytes_;
+};
+
 // A growable buffer of trivially copyable values on cache-line boundaries.  `ensure` does not keep the contents.
 template <class T>
 class AlignedArray {
@@ -146,8 +161,8 @@ class ChargedAllocator {
     }
   }
   void deallocate(T* data, std::size_t count) {
-    ::operator delete(data, std::align_val_t{64});
     memory_->release(bytes(count));
+    ::operator delete(data, std::align_val_t{64});
   }
   MemoryBudget* memory() const { return memory_; }
   bool operator==(const ChargedAllocator& other) const { return memory_ == other.memory_; }
@@ -160,5 +175,11 @@ class ChargedAllocator {
 
 template <class T>
 using ChargedVector = std::vector<T, ChargedAllocator<T>>;
+
+// Gives the memory of a vector back.
+template <class T>
+void release(ChargedVector<T>& values) {
+  ChargedVector<T>(values.get_allocator()).swap(values);
+}
 
 }  // namespace certree

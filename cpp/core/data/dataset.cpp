@@ -4,6 +4,8 @@
 #include <bit>
 #include <cstring>
 #include <numeric>
+#include <stdexcept>
+#include <string>
 #include <unordered_map>
 
 #include "base/check.hpp"
@@ -45,12 +47,11 @@ void pack_column(const TableView& table, std::int64_t column, Word* out) {
   }
 }
 
-// A splittable sequence of well-mixed numbers (splitmix64).
-std::uint64_t scramble(std::uint64_t x) {
-  x += 0x9e3779b97f4a7c15ULL;
-  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ULL;
-  x = (x ^ (x >> 27)) * 0x94d049bb133111ebULL;
-  return x ^ (x >> 31);
+// Sums of weights stay below this, so that a few of them can be added.
+void add_weight(Cost& sum, Cost weight, const char* name) {
+  if (__builtin_add_overflow(sum, weight, &sum) || sum >= kInfinite)
+    throw std::invalid_argument(std::string("the sum of ") + name + " overflows 64-bit integers; scale " + name +
+                                " down");
 }
 
 }  // namespace
@@ -62,31 +63,36 @@ Dataset::Dataset(const TableView& table, const CountTask& task, const DatasetSet
       n_pair_types_(task.n_types() + (settings.counts_rows ? 1 : 0)),
       n_types_(n_pair_types_),
       has_row_count_(settings.counts_rows),
+      row_bits_(memory),
+      group_of_row_(memory),
+      row_of_group_(memory),
       group_columns_(memory),
       bits_(memory) {
   require(table.n_rows >= 1, "the table has no rows");
-  keep_distinct_columns(table, budget);
-  group_rows(table, budget);
+  keep_distinct_columns(table, budget, memory);
+  group_rows(table, budget, memory);
   weigh_groups(table);
   place_group_columns(table);
-  row_bits_ = {};
-  group_of_row_ = {};
-  row_of_group_ = {};
+  release_rows();
+  release(group_of_row_);
   price(task, memory);
 }
 
 Dataset::Dataset(const TableView& table, std::int32_t n_types, const DatasetSettings& settings, Budget& budget,
-                 MemoryBudget& memory, std::vector<std::int32_t>& group_of_row)
+                 MemoryBudget& memory, ChargedVector<std::int32_t>& group_of_row)
     : settings_(settings),
       kernels_(bit_kernels_for(settings.isa)),
       n_pair_types_(std::max(n_types, 1) + (settings.counts_rows ? 1 : 0)),
       n_types_(n_pair_types_),
       has_row_count_(settings.counts_rows),
+      row_bits_(memory),
+      group_of_row_(memory),
+      row_of_group_(memory),
       group_columns_(memory),
       bits_(memory) {
   require(table.n_rows >= 1, "the table has no rows");
-  keep_distinct_columns(table, budget);
-  group_rows(table, budget);
+  keep_distinct_columns(table, budget, memory);
+  group_rows(table, budget, memory);
   if (n_types > 0) {
     weigh_groups(table);
   } else {
@@ -95,19 +101,23 @@ Dataset::Dataset(const TableView& table, std::int32_t n_types, const DatasetSett
   }
   place_group_columns(table);
   place_groups(memory);
-  row_bits_ = {};
-  row_of_group_ = {};
+  release_rows();
   if (n_types == 0) group_weights_ = {};
   group_of_row = std::move(group_of_row_);
 }
 
+void Dataset::release_rows() {
+  release(row_bits_);
+  release(row_of_group_);
+}
+
 // Constant columns never split; a duplicate or a complement of an earlier column splits as that one does.
-void Dataset::keep_distinct_columns(const TableView& table, Budget& budget) {
+void Dataset::keep_distinct_columns(const TableView& table, Budget& budget, MemoryBudget& memory) {
   const auto n_rows = static_cast<std::size_t>(table.n_rows);
   const std::size_t words = words_for(n_rows);
   const Word last = low_bits(static_cast<int>((n_rows - 1) % kWordBits) + 1);
   std::unordered_map<Fingerprint, std::size_t, FingerprintHash> seen;
-  std::vector<Word> column(words), normal(words);
+  ChargedVector<Word> column(words, memory), normal(words, memory);
   for (std::int64_t c = 0; c < table.n_columns; ++c) {
     if (c * table.n_rows > kGrace && budget.is_out_of_time()) throw TimeIsUp{};
     pack_column(table, c, column.data());
@@ -115,7 +125,7 @@ void Dataset::keep_distinct_columns(const TableView& table, Budget& budget) {
     for (std::size_t w = 0; w < words; ++w) normal[w] = column[w] ^ flip;
     normal[words - 1] &= last;
     if (std::all_of(normal.begin(), normal.end(), [](Word w) { return w == 0; })) continue;
-    Fingerprint key = fingerprint(normal.data(), words);
+    Fingerprint key = fingerprint(normal.data(), words, settings_.seed);
     if (settings_.column_class != nullptr) key = mix(key, static_cast<std::uint64_t>(settings_.column_class[c]) + 1);
     const bool is_new = seen.emplace(key, original_column_.size()).second;
     if (settings_.reduces_columns && !is_new) continue;
@@ -126,15 +136,15 @@ void Dataset::keep_distinct_columns(const TableView& table, Budget& budget) {
   stride_ = stride_for(n_columns());
 }
 
-// Rows with equal columns can never be told apart: one group each.  Rows are compared by a 128-bit sum of one random
-// number per column that holds.
-void Dataset::group_rows(const TableView& table, Budget& budget) {
+// Rows with equal columns can never be told apart: one group each.  Rows are compared by a 128-bit sum of one number per
+// column that holds; as in fingerprints of sets, its upper half is keyed (base/bits.hpp).
+void Dataset::group_rows(const TableView& table, Budget& budget, MemoryBudget& memory) {
   const auto n_rows = static_cast<std::size_t>(table.n_rows);
   const std::size_t words = words_for(n_rows);
-  std::vector<Fingerprint> of_row(n_rows);
+  ChargedVector<Fingerprint> of_row(n_rows, memory);
   for (std::size_t c = 0; c < original_column_.size(); ++c) {
     if (c * n_rows > kGrace && budget.is_out_of_time()) throw TimeIsUp{};
-    const std::uint64_t low = scramble(2 * c + 1), high = scramble(~(2 * c));
+    const std::uint64_t low = scramble(2 * c + 1), high = scramble(scramble(settings_.seed) + 2 * c);
     const Word* column = row_bits_.data() + c * words;
     for (std::size_t w = 0; w < words; ++w) {
       for (Word rest = column[w]; rest != 0; rest &= rest - 1) {
@@ -145,6 +155,8 @@ void Dataset::group_rows(const TableView& table, Budget& budget) {
     }
   }
   std::unordered_map<Fingerprint, std::int32_t, FingerprintHash> groups;
+  // Each has a node with a pointer, and a place.
+  const MemoryCharge charge(memory, n_rows * (sizeof(*groups.begin()) + 2 * sizeof(void*)));
   groups.reserve(n_rows);
   group_of_row_.resize(n_rows);
   for (std::size_t row = 0; row < n_rows; ++row) {
@@ -161,6 +173,7 @@ void Dataset::weigh_groups(const TableView& table) {
   const auto n_types = static_cast<std::size_t>(n_pair_types_);
   const std::int32_t last_type = n_pair_types_ - (has_row_count_ ? 2 : 1);
   group_weights_.assign(n_groups * n_types, 0);
+  weight_of_type_.assign(n_types, 0);
   choose_rows(table);
   for (std::int64_t row = 0; row < table.n_rows; ++row) {
     const std::int32_t type = table.row_types[row];
@@ -168,13 +181,28 @@ void Dataset::weigh_groups(const TableView& table) {
     const Cost weight = table.weights != nullptr ? table.weights[row] : 1;
     require(weight >= 1, "weights must be at least 1; leave rows of weight 0 out");
     const auto group = static_cast<std::size_t>(group_of_row_[static_cast<std::size_t>(row)]);
+    // No group weighs more than all.
+    add_weight(weight_of_type_[static_cast<std::size_t>(type)], weight, "weights");
     group_weights_[group * n_types + static_cast<std::size_t>(type)] += weight;
     if (!has_row_count_) continue;
-    group_weights_[group * n_types + n_types - 1] += settings_.row_counts != nullptr ? settings_.row_counts[row] : 1;
+    const Cost count = settings_.row_counts != nullptr ? settings_.row_counts[row] : 1;
+    require(count >= 1, "row_counts must be at least 1");
+    add_weight(weight_of_type_[n_types - 1], count, "row_counts");
+    group_weights_[group * n_types + n_types - 1] += count;
   }
 }
 
+// All rows at their worst: no leaf costs more, so that what follows may add and multiply freely.
+void Dataset::check_costs(const CountTask& task) const {
+  Cost worst = 0, term = 0;
+  for (std::size_t t = 0; t < static_cast<std::size_t>(task.n_types()); ++t)
+    require(!__builtin_mul_overflow(task.worst()[t], weight_of_type_[t], &term) &&
+                !__builtin_add_overflow(worst, term, &worst) && worst < kInfinite,
+            "the total cost overflows 64-bit integers; scale weights or costs down");
+}
+
 void Dataset::price(const CountTask& task, MemoryBudget& memory) {
+  check_costs(task);
   const auto n_types = static_cast<std::size_t>(n_pair_types_);
   std::vector<Cost> unavoidable(static_cast<std::size_t>(n_groups_));
   for (std::size_t g = 0; g < unavoidable.size(); ++g) unavoidable[g] = task.leaf_cost(&group_weights_[g * n_types]);
@@ -200,7 +228,7 @@ Cost Dataset::weight_of(std::size_t group, std::size_t type) const {
 // One plane per type and bit of the weights, from the highest bit down, and the groups' bits in each.
 void Dataset::place_groups(MemoryBudget& memory) {
   const auto n_types = static_cast<std::size_t>(n_types_);
-  std::vector<std::vector<Word>> masks;  // of the groups in each plane
+  std::vector<ChargedVector<Word>> masks;  // of the groups in each plane
   planes_.clear();
   totals_.assign(n_types, 0);
   for (std::size_t type = 0; type < n_types; ++type) {
@@ -211,7 +239,7 @@ void Dataset::place_groups(MemoryBudget& memory) {
     }
     for (int shift = 62; shift >= 0; --shift) {
       if ((all >> shift & 1) == 0) continue;
-      std::vector<Word> mask(group_words_, 0);
+      ChargedVector<Word> mask(group_words_, 0, memory);
       std::int32_t count = 0;
       for (std::size_t g = 0; g < static_cast<std::size_t>(n_groups_); ++g) {
         const auto bit = static_cast<Word>(weight_of(g, type) >> shift & 1);

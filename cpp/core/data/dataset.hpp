@@ -40,6 +40,7 @@ struct DatasetSettings {
   bool reduces_columns = true;                 // duplicate and complementary columns are left out
   const std::int32_t* column_class = nullptr;  // of the caller's columns; equal columns of two classes are both kept
   Isa isa = Isa::baseline;
+  std::uint64_t seed = 0;  // of fingerprints
   bool operator==(const DatasetSettings&) const = default;
 };
 
@@ -51,7 +52,7 @@ class Dataset {
   // Without costs.  Rows have one of `n_types` types; 0: they have none, the groups are placed once each, and what they
   // weigh is somebody else's business, who is told the group of every row.
   Dataset(const TableView& table, std::int32_t n_types, const DatasetSettings& settings, Budget& budget,
-          MemoryBudget& memory, std::vector<std::int32_t>& group_of_row);
+          MemoryBudget& memory, ChargedVector<std::int32_t>& group_of_row);
 
   // Everything that depends on the costs, for another task with as many types.  If it throws, the data set is of no use.
   void price(const CountTask& task, MemoryBudget& memory);
@@ -89,20 +90,26 @@ class Dataset {
   const std::vector<Cost>& group_weights() const { return group_weights_; }
   // Fingerprint of a set of groups.
   Fingerprint key_of(const Word* groups) const {
-    const Fingerprint key = fingerprint(groups, group_words_);
+    const Fingerprint key = fingerprint(groups, group_words_, settings_.seed);
 #ifdef CERTREE_CHECKS
     audit_.see(key, groups, group_words_);
 #endif
     return key;
   }
+#ifdef CERTREE_CHECKS
+  // Of keys that are made of more than groups (data/test_costs.hpp).
+  RowSetAudit& audit() const { return audit_; }
+#endif
 
  private:
-  void keep_distinct_columns(const TableView&, Budget&);
-  void group_rows(const TableView&, Budget&);
+  void keep_distinct_columns(const TableView&, Budget&, MemoryBudget&);
+  void group_rows(const TableView&, Budget&, MemoryBudget&);
   void weigh_groups(const TableView&);
   void choose_rows(const TableView&);
   void place_group_columns(const TableView&);
   void place_groups(MemoryBudget&);
+  void release_rows();
+  void check_costs(const CountTask& task) const;
   Cost weight_of(std::size_t group, std::size_t type) const;
 
   DatasetSettings settings_;
@@ -114,12 +121,13 @@ class Dataset {
   std::size_t group_words_ = 0;
   std::int32_t stride_ = 0;
   std::vector<std::int32_t> original_column_;
-  std::vector<std::int32_t> column_class_;  // empty: all the same
-  std::vector<Word> row_bits_;              // [column][words of rows]; released after grouping
-  std::vector<std::int32_t> group_of_row_;  // released after placing
-  std::vector<std::int64_t> row_of_group_;  // a row of each group; released after placing
-  std::vector<Cost> group_weights_;         // [group][pair type]
-  std::vector<Cost> unavoidable_;           // [group]; empty: no rows conflict
+  std::vector<std::int32_t> column_class_;    // empty: all the same
+  ChargedVector<Word> row_bits_;              // [column][words of rows]; released after grouping
+  ChargedVector<std::int32_t> group_of_row_;  // released after placing
+  ChargedVector<std::int64_t> row_of_group_;  // a row of each group; released after placing
+  std::vector<Cost> group_weights_;           // [group][pair type]
+  std::vector<Cost> weight_of_type_;          // [pair type], of all groups
+  std::vector<Cost> unavoidable_;             // [group]; empty: no rows conflict
   bool is_placed_ = false;
   AlignedArray<Word> group_columns_;
   AlignedArray<Word> bits_;

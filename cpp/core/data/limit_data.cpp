@@ -24,6 +24,7 @@ LimitData::LimitData(const LimitTable& table, const LimitTask& task, const Datas
     : task_(task),
       n_all_(task.n_multipliers() + task.n_planes),
       n_bounded_(task.n_multipliers() + task.n_bounded()),
+      group_of_row_(memory),
       groups_(table.table, 0, settings, budget, memory, group_of_row_) {
   depth_ = std::min({max_depth, groups_.n_columns(), std::max(groups_.n_groups() - 1, 0)});
   row_value_ = counts_rows ? 0 : -1;
@@ -34,7 +35,7 @@ LimitData::LimitData(const LimitTable& table, const LimitTask& task, const Datas
   add_up(table);
   set_coefficients();
   bound_groups();
-  group_of_row_ = {};
+  release(group_of_row_);
 }
 
 // Multipliers are combinations of the essential planes.

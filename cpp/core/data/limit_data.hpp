@@ -109,7 +109,7 @@ class LimitData {
 
   const LimitTask& task_;
   std::size_t n_all_, n_bounded_;
-  std::vector<std::int32_t> group_of_row_;  // released once the sums are there
+  ChargedVector<std::int32_t> group_of_row_;  // released once the sums are there
   Dataset groups_;
   std::int32_t depth_ = 0;
   std::int32_t n_pair_values_ = 0;

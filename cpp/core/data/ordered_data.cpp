@@ -7,6 +7,7 @@
 #include <string>
 
 #include "base/check.hpp"
+#include "base/seed.hpp"
 #include "tasks/quantile_loss.hpp"
 
 namespace certree {
@@ -51,9 +52,10 @@ OrderedData::OrderedData(const OrderedView& view, MemoryBudget& memory) : view_(
   offset_.push_back(0);
   for (std::int32_t f = 0; f < view.n_features; ++f) offset_.push_back(offset_.back() + view.n_ranks[f] - 1);
   Fingerprint* keys = keys_.ensure(static_cast<std::size_t>(view.n_rows));
+  const std::uint64_t seed = process_seed();
   for (std::int32_t row = 0; row < n_rows(); ++row) {
     const Word number[] = {static_cast<Word>(row) + 1};
-    keys[row] = fingerprint(number, 1);
+    keys[row] = fingerprint(number, 1, seed);
   }
 }
 
@@ -181,6 +183,16 @@ void OrderedData::take_worst(const VectorTask& task) {
   if (!has_worst_) return;
   worst_.assign(view_.row_worst, view_.row_worst + view_.n_rows);
   require(*std::min_element(worst_.begin(), worst_.end()) >= 0, "row_worst must not be negative");
+}
+
+void OrderedData::audit([[maybe_unused]] const Fingerprint& key, [[maybe_unused]] const std::int32_t* rows,
+                        [[maybe_unused]] std::int32_t n_rows) const {
+#ifdef CERTREE_CHECKS
+  std::vector<Word> set(words_for(static_cast<std::size_t>(this->n_rows())), 0);
+  for (std::int32_t k = 0; k < n_rows; ++k)
+    set[static_cast<std::size_t>(rows[k] / kWordBits)] |= Word{1} << (rows[k] % kWordBits);
+  audit_.see(key, set.data(), set.size());
+#endif
 }
 
 std::int32_t OrderedData::feature_of(std::int32_t test) const {

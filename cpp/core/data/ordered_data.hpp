@@ -15,6 +15,7 @@
 #include "base/memory.hpp"
 #include "counts/pair_kernels.hpp"
 #include "data/ordered_leaves.hpp"
+#include "data/row_set_audit.hpp"
 #include "tasks/count_task.hpp"
 #include "tasks/vector_task.hpp"
 
@@ -85,6 +86,8 @@ class OrderedData {
   Cost largest() const { return largest_; }
   // Summands of the key of a row set: the key of a union of disjoint sets is the sum of theirs.
   Fingerprint key(std::int32_t row) const { return keys_[static_cast<std::size_t>(row)]; }
+  // Builds with CERTREE_CHECKS: a set of rows is known by this key.
+  void audit(const Fingerprint& key, const std::int32_t* rows, std::int32_t n_rows) const;
 
  private:
   OrderedData(const OrderedView& view, MemoryBudget& memory);
@@ -106,6 +109,9 @@ class OrderedData {
   std::vector<Cost> outputs_;  // of the rule
   ChargedVector<Cost> worst_;  // [type], per unit of weight; or [row]
   AlignedArray<Fingerprint> keys_;
+#ifdef CERTREE_CHECKS
+  mutable RowSetAudit audit_;
+#endif
 };
 
 // Of the rows of a set.

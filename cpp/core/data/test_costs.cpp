@@ -92,11 +92,20 @@ bool TestCosts::varies(const Dataset& data, const Word* rows, std::int32_t featu
 
 Fingerprint TestCosts::key(const Dataset& data, const Word* rows, Fingerprint rows_key, const Paid& paid) const {
   Fingerprint out = rows_key;
+#ifdef CERTREE_CHECKS
+  std::vector<Word> described(rows, rows + data.group_words());
+#endif
   for (const std::int32_t f : paid.touched) {
     if (!varies(data, rows, f)) continue;
     const auto price = static_cast<std::uint64_t>(paid.price[static_cast<std::size_t>(f)]);
     out = mix(mix(out, static_cast<std::uint64_t>(f) + 1), price + 1);
+#ifdef CERTREE_CHECKS
+    described.insert(described.end(), {static_cast<Word>(f), price});
+#endif
   }
+#ifdef CERTREE_CHECKS
+  data.audit().see(out, described.data(), described.size());
+#endif
   return out;
 }
 

@@ -66,6 +66,7 @@ VectorData::VectorData(const VectorTable& table, const VectorTask& task, const D
     : task_(task),
       n_statistics_(static_cast<std::size_t>(task.n_statistics)),
       has_types_(table.n_types > 0),
+      group_of_row_(memory),
       groups_(checked(table, task).table, table.n_types, settings, budget, memory, group_of_row_) {
   if (has_types_) {
     take_types(table);
@@ -76,10 +77,10 @@ VectorData::VectorData(const VectorTable& table, const VectorTask& task, const D
   bound_parts(table, group_of_row_);
   bound_groups(budget);
   if (table.tests.feature != nullptr) weigh_parts(table, group_of_row_);
-  group_of_row_ = {};
+  release(group_of_row_);
 }
 
-void VectorData::take_rows(const VectorTable& table, const std::vector<std::int32_t>& group_of_row) {
+void VectorData::take_rows(const VectorTable& table, const ChargedVector<std::int32_t>& group_of_row) {
   const auto n_groups = static_cast<std::size_t>(groups_.n_groups());
   sums_.assign(n_groups * n_statistics_, 0);
   rows_.assign(n_groups, 0);
@@ -166,7 +167,7 @@ void VectorData::add_group(std::size_t group, Cost* out) const {
 
 // Worst change of every part.  All rows of a group share their leaf, so for `least` the worst of the group is its dearest
 // label, not the sum of its rows' dearest labels.
-void VectorData::bound_parts(const VectorTable& table, const std::vector<std::int32_t>& group_of_row) {
+void VectorData::bound_parts(const VectorTable& table, const ChargedVector<std::int32_t>& group_of_row) {
   worst_.assign(n_parts(), 0);
   if (task_.kind == VectorKind::least) {
     for (std::size_t part = 0; part < n_parts(); ++part) worst_[part] = dearest(task_, sums(part));
@@ -219,7 +220,7 @@ void VectorData::bound_groups(Budget& budget) {
   require(worst_total_ <= kLargest, "the total cost overflows 64-bit integers; scale statistics down");
 }
 
-void VectorData::weigh_parts(const VectorTable& table, const std::vector<std::int32_t>& group_of_row) {
+void VectorData::weigh_parts(const VectorTable& table, const ChargedVector<std::int32_t>& group_of_row) {
   tests_.emplace(table.tests, groups_);
   weights_ = has_types_ ? std::vector<Cost>(n_parts(), 1) : rows_;
   if (has_types_ && groups_.has_row_count()) weights_.back() = 0;

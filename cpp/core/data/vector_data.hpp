@@ -74,22 +74,22 @@ class VectorData {
   const std::vector<Cost>& totals() const { return totals_; }
 
  private:
-  void take_rows(const VectorTable& table, const std::vector<std::int32_t>& group_of_row);
+  void take_rows(const VectorTable& table, const ChargedVector<std::int32_t>& group_of_row);
   void take_types(const VectorTable& table);
   void add_parts();
   void add_group(std::size_t group, Cost* sums) const;
-  void bound_parts(const VectorTable& table, const std::vector<std::int32_t>& group_of_row);
+  void bound_parts(const VectorTable& table, const ChargedVector<std::int32_t>& group_of_row);
   void bound_groups(Budget& budget);
   void bound_squares();
   void bound_quantiles();
-  void weigh_parts(const VectorTable& table, const std::vector<std::int32_t>& group_of_row);
+  void weigh_parts(const VectorTable& table, const ChargedVector<std::int32_t>& group_of_row);
   // How often a part occurs.
   Cost size_of(std::size_t part) const { return has_types_ ? groups_.totals()[part] : 1; }
 
   const VectorTask& task_;
   std::size_t n_statistics_;
   bool has_types_;
-  std::vector<std::int32_t> group_of_row_;  // released once the sums are there
+  ChargedVector<std::int32_t> group_of_row_;  // released once the sums are there
   Dataset groups_;
   std::vector<Cost> sums_;  // [part][statistic]
   std::vector<Cost> rows_, worst_, unavoidable_, weights_;

@@ -1,5 +1,6 @@
 // A part of a search that several processes share: the rows below some tests, and some of the splits there.  Row sets have
-// the same fingerprints in every process that has the same table, so what one proves of a row set serves all others.
+// the same fingerprints in every process that has the same table and is told the same seed, so what one proves of a row set
+// serves all others.
 #pragma once
 
 #include <cstdint>
@@ -33,6 +34,8 @@ struct Assignment {
   Cost factor = 0;                   // of the whole search (search/scale.hpp); 0: this is no part
   std::int64_t least_effort = 0;     // entries that took so much work are reported; 0: none
   std::vector<SharedEntry> entries;  // what others have proven
+  bool has_seed = false;
+  std::uint64_t seed = 0;  // of the fingerprints of all processes (base/bits.hpp)
 };
 
 // What is known of a split of the node, in the units of the search.

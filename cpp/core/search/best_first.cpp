@@ -224,7 +224,7 @@ class BestFirst {
   void join(Worker& worker, Record& record) {
     Frame& root = worker.frame(0);
     const auto n = static_cast<std::size_t>(root.node.n_columns);
-    const std::lock_guard lock(shared_.mutex());
+    const SharedLock lock(shared_.mutex(), context_.budget);
     lower_.join_lower(root.lower.data(), n);
     for (const int holds : {0, 1}) {
       child_lower_[holds].join_lower(root.child_lower[holds].data(), n);

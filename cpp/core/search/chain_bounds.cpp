@@ -28,7 +28,7 @@ bool ChainSearch::best_scores(Side& side, std::int32_t depth, std::size_t level,
   const bool uses_table = context_.options.use_table;
   const Fingerprint key = mix(side.node.rows.key, static_cast<std::uint64_t>(depth));
   if (uses_table) {
-    const std::lock_guard lock(shared_.mutex);
+    const SharedLock lock(shared_.mutex, context_.budget);
     if (const auto entry = shared_.known.find(key); entry != shared_.known.end()) {
       ++counters_.table_hits;
       out = entry->second;
@@ -51,7 +51,7 @@ bool ChainSearch::best_scores(Side& side, std::int32_t depth, std::size_t level,
   }
   const auto bytes = static_cast<std::int64_t>(64 + 8 * out.size());
   if (uses_table && context_.memory.try_charge(bytes)) {
-    const std::lock_guard lock(shared_.mutex);
+    const SharedLock lock(shared_.mutex, context_.budget);
     shared_.known.emplace(key, out);
   }
   return !context_.budget.poll();

@@ -69,7 +69,7 @@ void ChainSearch::offer(const Edge* edges, std::size_t count, std::int32_t split
   plant(splits == 0 ? Plan{} : origin, [this](std::int32_t plan) { return look(plan); }, incumbent_.tree);
   name_columns(context_.data, incumbent_.tree);
   if (is_alone_) return;
-  const std::lock_guard lock(shared_.mutex);
+  const SharedLock lock(shared_.mutex, context_.budget);
   if (!(shared_.incumbent.value < value)) return;
   shared_.incumbent = incumbent_;
   context_.progress.improve(context_.objective.perfect() - value.whole, incumbent_.tree);
@@ -97,7 +97,7 @@ bool ChainSearch::explore_split(const Node& root, std::int32_t column, std::int3
   if (is_alone_) {
     incumbent_ = *from;
   } else {
-    const std::lock_guard lock(shared_.mutex);
+    const SharedLock lock(shared_.mutex, context_.budget);
     incumbent_ = shared_.incumbent;
   }
   began_with_ = incumbent_.value;
@@ -205,7 +205,7 @@ class ChainRoot {
       search.explore_split(root_, static_cast<std::int32_t>(split), depth_, bound);
       before_[place] = search.began_with();
       after_[place] = search.incumbent().value;
-      const std::lock_guard lock(shared_.mutex);
+      const SharedLock lock(shared_.mutex, context_.budget);
       bounds_[split] = bound;
       publish();
     });
@@ -230,7 +230,7 @@ class ChainRoot {
       Cost bound = first_bounds_[split];
       if (!search.explore_split(root_, static_cast<std::int32_t>(split), depth_, bound, &from)) return;
       if (!are_equal(search.incumbent().value, shared_.incumbent.value)) return;
-      const std::lock_guard lock(shared_.mutex);
+      const SharedLock lock(shared_.mutex, context_.budget);
       if (place >= winner.load()) return;
       winner.store(place);
       tree = search.incumbent().tree;

@@ -3,7 +3,7 @@
 // A tree that beats the incumbent scores more than the incumbent's value under every tangent (bounds/tangent.hpp).  Scores
 // add up over leaves, so a root split is closed when the best scores of its sides do not reach that under some tangent;
 // otherwise the chains of one side are listed that reach it together with the best of the other, then those of the other
-// side, and the pairs are evaluated.  Of the chains of one row set only those matter that no other one is nowhere below.
+// side, and the pairs are evaluated.  A chain is dropped if another chain of the same row set is at or above it everywhere.
 //
 // Root splits are shared by threads.  Which of several trees of the largest value is found first depends on the clock, so
 // that in the end the first split that has one is searched again, from where the proof began.
@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "base/budget.hpp"
+#include "base/lock.hpp"
 #include "base/memory.hpp"
 #include "bounds/tangent.hpp"
 #include "data/node.hpp"

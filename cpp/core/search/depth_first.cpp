@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "base/crew.hpp"
+#include "base/lock.hpp"
 #include "bounds/split_count.hpp"
 #include "search/column_grower.hpp"
 #include "search/improver.hpp"
@@ -225,7 +226,7 @@ class DepthFirst {
     } catch (const std::bad_alloc&) {
       context_.budget.stop(StopReason::memory);
     } catch (...) {
-      const std::lock_guard lock(mutex_);
+      const SharedLock lock(mutex_, context_.budget);
       failure_ = std::current_exception();
       context_.budget.stop(StopReason::interrupted);
     }
@@ -235,12 +236,12 @@ class DepthFirst {
     Frame& root = main_.frame(0);
     std::int32_t split = -1;
     Cost bound = 0;
+    if (worker.poll()) return false;
     {
-      const std::lock_guard lock(mutex_);
+      const SharedLock lock(mutex_, context_.budget);
       bound = std::min(record.interval.upper, ceiling_);
       split = worker.next_split(root);
-      if (split < 0 || root.lower[static_cast<std::size_t>(split)] >= bound || worker.poll() || (is_last && is_done()))
-        return false;
+      if (split < 0 || root.lower[static_cast<std::size_t>(split)] >= bound || (is_last && is_done())) return false;
       root.closed[static_cast<std::size_t>(split)] = 1;  // taken
       ++tried_;
       worker.start_split(0, split);
@@ -248,7 +249,7 @@ class DepthFirst {
     const Interval found = worker.finish_split(0, split, depth, bound);
     ++worker.counters().splits_tried;
     if (found.upper < bound) publish(worker, split, depth);
-    const std::lock_guard lock(mutex_);
+    const SharedLock lock(mutex_, context_.budget);
     const Cost before = record.interval.upper;
     worker.keep_children(0, split);
     worker.close_split(root, split, found, record);
@@ -282,7 +283,13 @@ class DepthFirst {
     Tree tree;
     std::int32_t root = -1;
     const Cost value = context_.progress.interval().upper;
-    if (main_.add_canonical_tree(0, depth_, value, tree, &root)) context_.progress.replace_tree(std::move(tree));
+    if (!main_.add_canonical_tree(0, depth_, value, tree, &root)) return;
+    // Where nothing beats what the caller has, the best tree at hand may cost more.
+    if (context_.progress.tree().nodes.empty()) {
+      ColumnGrower grower(main_);
+      if (measure(grower, 0, tree).value != value) return;
+    }
+    context_.progress.replace_tree(std::move(tree));
   }
 
   const Context& context_;

@@ -70,10 +70,7 @@ bool FrontCrew::search(std::int32_t depth) {
           budget_.stop(StopReason::memory);
         }
       },
-      [&] {
-        const std::lock_guard lock(root_.mutex);
-        root_.watch.observe();
-      });
+      [&] { root_.watch.observe(); });
   return !is_stopped;
 }
 

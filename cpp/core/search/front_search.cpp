@@ -63,7 +63,6 @@ const std::vector<FrontSearch::Division>& FrontSearch::divisions(std::int32_t de
 bool FrontSearch::poll() {
   if (budget_.poll()) return true;
   if (number_ > 0) return false;
-  const std::lock_guard lock(root_.mutex);
   root_.watch.observe();
   return budget_.stopped();
 }
@@ -80,7 +79,7 @@ void FrontSearch::read_root() {
 
 void FrontSearch::join_bounds(Level& l) {
   const std::size_t n = slots_.count(root_depth_ - 1) * n_directions() * static_cast<std::size_t>(l.node.stride);
-  const std::lock_guard lock(root_.mutex);
+  const SharedLock lock(root_.mutex, budget_);
   for (const int holds : {0, 1}) root_.child_lower[holds].join_lower(l.child_lower[holds].data(), n);
 }
 
@@ -91,7 +90,7 @@ bool FrontSearch::open_root(std::int32_t depth) {
   root.total[0] = root.node.totals[0];
   root.total[1] = root.node.totals[1];
   {
-    const std::lock_guard lock(root_.mutex);
+    const SharedLock lock(root_.mutex, budget_);
     seen_ = -1;
     read_root();
   }
@@ -104,7 +103,7 @@ bool FrontSearch::open_root(std::int32_t depth) {
 
 void FrontSearch::share_root(std::int32_t place) {
   const std::vector<Stairs>& found = level_at(0).excluded;
-  const std::lock_guard lock(root_.mutex);
+  const SharedLock lock(root_.mutex, budget_);
   const std::int64_t version = root_.version;
   for (std::size_t k = 0; k < found.size(); ++k) {
     found[k].visit([&](Cost fp, Cost fn, const Origin& origin) {
@@ -133,7 +132,7 @@ bool FrontSearch::search_next_split(std::int32_t depth) {
   std::size_t place = 0;
   {
     // What is excluded comes from splits before this one.
-    const std::lock_guard lock(root_.mutex);
+    const SharedLock lock(root_.mutex, budget_);
     place = root_.next++;
     read_root();
   }
@@ -142,7 +141,7 @@ bool FrontSearch::search_next_split(std::int32_t depth) {
   if (!search_split(0, split, depth)) return false;
   share_root(static_cast<std::int32_t>(place) + 1);
   join_bounds(root);
-  const std::lock_guard lock(root_.mutex);
+  const SharedLock lock(root_.mutex, budget_);
   root_.done[static_cast<std::size_t>(split)] = 1;
   return true;
 }

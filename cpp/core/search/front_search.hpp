@@ -20,6 +20,7 @@
 #include <vector>
 
 #include "base/budget.hpp"
+#include "base/lock.hpp"
 #include "base/memory.hpp"
 #include "data/node.hpp"
 #include "search/front.hpp"

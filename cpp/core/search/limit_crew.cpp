@@ -29,10 +29,7 @@ bool LimitCrew::share(std::size_t n, const Task& task) {
         if (!is_stopped && !task(*searches_[static_cast<std::size_t>(worker)], static_cast<std::size_t>(number)))
           is_stopped = true;
       },
-      [&] {
-        const std::lock_guard lock(shared_.mutex);
-        watch_.observe();
-      });
+      [&] { watch_.observe(); });
   return !is_stopped;
 }
 
@@ -98,7 +95,7 @@ bool LimitCrew::settle(Cost best) {
     const bool is_done = settle_split(search, order_[place], best, found);
     search.ask(shared_);
     if (!found) return is_done;
-    const std::lock_guard lock(shared_.mutex);
+    const SharedLock lock(shared_.mutex, budget_);
     if (place < winner) {
       winner = place;
       settled_ = std::move(found);

@@ -44,10 +44,7 @@ LimitSearch::Level& LimitSearch::level_at(std::size_t level) {
 bool LimitSearch::poll() {
   if (budget_.poll()) return true;
   charge();
-  if (worker_ == 0) {
-    const std::lock_guard lock(shared_->mutex);  // others record what they find
-    watch_.observe();
-  }
+  if (worker_ == 0) watch_.observe();
   return budget_.stopped();
 }
 
@@ -74,7 +71,7 @@ void LimitSearch::make_root() {
 }
 
 void LimitSearch::refresh() {
-  const std::lock_guard lock(shared_->mutex);
+  const SharedLock lock(shared_->mutex, budget_);
   level_at(0).region = shared_->root.region();
 }
 
@@ -291,7 +288,7 @@ bool LimitSearch::bound(std::size_t level, std::int32_t depth, std::int32_t spli
   Level& l = level_at(level);
   const Fingerprint key = enter(level, depth, split, holds);
   if (options_.use_limit_table) {
-    const std::lock_guard lock(shared_->mutex);
+    const SharedLock lock(shared_->mutex, budget_);
     const auto found = shared_->bounds.find(key);
     if (found != shared_->bounds.end() && found->second.region.contains(l.region)) {
       ++counters_.table_hits;
@@ -312,7 +309,7 @@ bool LimitSearch::bound(std::size_t level, std::int32_t depth, std::int32_t spli
     }
   for (std::size_t m = 0; m < lower.size(); ++m) lower[m] = std::max(lower[m], least[m]);
   if (options_.use_limit_table) {
-    const std::lock_guard lock(shared_->mutex);
+    const SharedLock lock(shared_->mutex, budget_);
     LimitShared::KnownBound& known = shared_->bounds[key];
     if (known.lower.empty())
       bound_bytes_ += static_cast<std::int64_t>(128 + (l.region.budgets.size() + 2 * lower.size()) * sizeof(Cost));
@@ -478,7 +475,7 @@ bool LimitSearch::combine(std::size_t level, std::int32_t split) {
 void LimitSearch::take(const Cost* point, const Cost* values, std::int32_t plan) {
   Level& root = level_at(0);
   if (!root.region.admits(values)) return;
-  const std::lock_guard lock(shared_->mutex);
+  const SharedLock lock(shared_->mutex, budget_);
   found_ = std::min(found_, values[data_.first_plane()]);
   const bool is_taken = shared_->root.region().admits(values) && shared_->root.take(point, plan, worker_);
   root.region = shared_->root.region();

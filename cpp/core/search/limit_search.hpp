@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "base/budget.hpp"
+#include "base/lock.hpp"
 #include "base/memory.hpp"
 #include "data/limit_data.hpp"
 #include "data/node.hpp"

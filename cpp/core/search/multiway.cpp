@@ -303,7 +303,7 @@ void MultiwaySearch::raise() {
 // What is known of the root is the same for all.
 void MultiwaySearch::join() {
   MultiwayFrame& root = frame(0);
-  const std::lock_guard lock(shared_.root.mutex());
+  const SharedLock lock(shared_.root.mutex(), context_.budget);
   shared_.lower.join_lower(root.lower.data(), root.lower.size());
   shared_.upper.join_upper(root.upper.data(), root.upper.size());
   shared_.test_lower.join_lower(root.test_lower.data(), root.test_lower.size());
@@ -336,7 +336,7 @@ void MultiwaySearch::finish() {
 }
 
 void MultiwaySearch::keep(Cost value, MultiwayTree tree) {
-  const std::lock_guard lock(shared_.root.mutex());
+  const SharedLock lock(shared_.root.mutex(), context_.budget);
   if (value >= context_.progress.interval().upper) return;
   shared_.best = std::move(tree);
   context_.progress.improve(value, Tree{});

@@ -58,6 +58,7 @@ void OrderedNode::make_child(OrderedNode& parent, std::int32_t f, std::int32_t r
 void OrderedNode::describe() {
   key_ = {};
   for (std::int32_t k = 0; k < n_rows_; ++k) add_key(key_, data_.key(rows_[static_cast<std::size_t>(k)]));
+  data_.audit(key_, rows_.data(), n_rows_);
   is_complete_ = true;
   for (n_described_ = 0; n_described_ < data_.n_features(); ++n_described_) {
     const bool is_long = std::int64_t{n_described_} * n_rows_ > kGrace;

@@ -91,7 +91,8 @@ Cost OrderedSearch::worst_between(std::size_t k, std::int32_t f, std::int32_t fr
 void OrderedSearch::start(std::size_t k, const Cost* by) {
   Level& here = level(k);
   const auto n = static_cast<std::size_t>(data_.n_features());
-  here.points.assign(2, {});
+  here.points.clear();
+  for (int end = 0; end < 2; ++end) here.points.emplace_back(memory_);
   for (Point& point : here.points) {
     point.sides.assign(here.divisions.size(), {});
     for (auto& bounds : point.by) bounds.assign(here.divisions.size() * n, 0);
@@ -241,8 +242,11 @@ OrderedFound OrderedSearch::finish(std::size_t k, Cost* by) {
 OrderedSearch::Side OrderedSearch::side_of(std::size_t k, std::int32_t f, std::int32_t position, bool holds,
                                            const Fingerprint& key) const {
   OrderedNode& node = levels_[k]->node;
-  const std::int32_t rank = data_.ranks(f)[node.order(f)[position - 1]];
-  return {k, f, rank, position, holds, holds ? position : node.n_rows() - position, key};
+  const std::int32_t* order = node.order(f);
+  const std::int32_t rank = data_.ranks(f)[order[position - 1]];
+  const Side side{k, f, rank, position, holds, holds ? position : node.n_rows() - position, key};
+  data_.audit(key, holds ? order : order + position, side.n_rows);
+  return side;
 }
 
 // What its neighbours say of a threshold.
@@ -251,7 +255,7 @@ OrderedSearch::Point OrderedSearch::between(std::size_t k, const OpenInterval& a
   const Point &a = here.points[static_cast<std::size_t>(at.a)], &b = here.points[static_cast<std::size_t>(at.b)];
   const Cost from_a = worst_between(k, at.feature, a.position, position);
   const Cost to_b = worst_between(k, at.feature, position, b.position);
-  Point point;
+  Point point(memory_);
   point.position = position;
   point.sides.assign(here.divisions.size(), {});
   if (options_.use_threshold_intervals)

@@ -41,10 +41,13 @@ class OrderedSearch {
  private:
   friend class OrderedGrower;
 
+  // An evaluated threshold.  A node has many of them, each with numbers for all features.
   struct Point {
-    std::int32_t position = 0;          // rows where the test holds
-    std::vector<ThresholdSides> sides;  // [division]: for leaves of any size
-    std::vector<Cost> by[2];            // [side][division][feature]: bounds per root feature of the side
+    explicit Point(MemoryBudget& memory)
+        : sides(memory), by{ChargedVector<Cost>(memory), ChargedVector<Cost>(memory)} {}
+    std::int32_t position = 0;            // rows where the test holds
+    ChargedVector<ThresholdSides> sides;  // [division]: for leaves of any size
+    ChargedVector<Cost> by[2];            // [side][division][feature]: bounds per root feature of the side
   };
   struct OpenInterval {
     Cost bound;
@@ -146,7 +149,7 @@ class OrderedSearch {
   ChargedVector<std::uint8_t> is_in_;
   Cost slack_ = 0, least_slack_ = 0;
   bool is_last_ = false;
-  Cost beyond_ = kInfinite;       // what trees of the whole problem cost that the search at hand leaves out
+  Cost beyond_ = kInfinite;       // no tree of the problem that the search at hand leaves out costs less than this
   std::int64_t most_splits_ = 0;  // of trees for the goal
   bool has_sizes_ = false;        // trees of several sizes are looked for
   Counters counters_;

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <mutex>
 #include <utility>
 #include <vector>
 
@@ -32,20 +33,31 @@ class PointWatch {
  public:
   PointWatch(Budget& budget, PointObserver observer) : budget_(budget), observer_(std::move(observer)) {}
 
-  void record(std::int64_t n_points) { history_.push_back({budget_.seconds(), budget_.work(), n_points}); }
-  // To be called often.  Who asked to stop is not asked again.
+  // Any thread may record.
+  void record(std::int64_t n_points) {
+    const std::lock_guard lock(mutex_);
+    history_.push_back({budget_.seconds(), budget_.work(), n_points});
+  }
+  // To be called often from the main thread, and never under a lock.  Who asked to stop is not asked again.
   void observe() {
     if (!observer_ || budget_.reason() == StopReason::interrupted) return;
     const double seconds = budget_.seconds();
-    if (!pulse_.is_due(seconds, history_.size())) return;
-    const std::int64_t n_points = history_.empty() ? 0 : history_.back().n_points;
+    std::int64_t n_points = 0;
+    {
+      const std::lock_guard lock(mutex_);
+      if (!pulse_.is_due(seconds, history_.size())) return;
+      if (!history_.empty()) n_points = history_.back().n_points;
+    }
+    budget_.check_no_lock();
     if (observer_({seconds, budget_.work(), n_points})) budget_.stop(StopReason::interrupted);
   }
+  // Once all threads are back.
   const std::vector<PointEvent>& history() const { return history_; }
 
  private:
   Budget& budget_;
   PointObserver observer_;
+  std::mutex mutex_;
   Pulse pulse_;
   std::vector<PointEvent> history_;
 };

@@ -3,9 +3,11 @@
 
 #include <functional>
 #include <mutex>
+#include <string>
 #include <vector>
 
 #include "base/budget.hpp"
+#include "base/check.hpp"
 #include "base/cost.hpp"
 #include "search/tree.hpp"
 
@@ -38,23 +40,29 @@ class Pulse {
 
 class Progress {
  public:
-  // `unit`: what one unit of the caller's values is here (base/cost.hpp); 0: nobody's caller, no ties to break.
+  // `unit`: what one unit of the caller's values is here (base/cost.hpp); 0: this is a part of another search, which has no
+  // ties to break.
   Progress(Budget& budget, Observer observer, Cost unit)
       : budget_(budget), observer_(std::move(observer)), unit_(unit) {}
 
   // A better tree, or one of the same value and less depth.  Keeps it, so that stopping at any time has something to return.
   void improve(Cost value, Tree tree) {
     const std::lock_guard lock(mutex_);
+    if (value < now_.lower) report_crossing("a tree", value, "a lower bound", now_.lower);
     if (value == now_.upper && !tree_.nodes.empty() && tree.depth() < tree_.depth()) tree_ = std::move(tree);
     if (value >= now_.upper) return;
     now_.upper = value;
+    is_assumed_ = false;
     tree_ = std::move(tree);
     record();
   }
-  // The caller has a tree of this value: only better ones count.
+  // Only trees that cost less than this count: the caller has one of this value, or needs no other.
   void assume(Cost value) {
     const std::lock_guard lock(mutex_);
-    now_.upper = std::min(now_.upper, value);
+    if (value < now_.upper) {
+      now_.upper = value;
+      is_assumed_ = true;
+    }
     record();
   }
   // What one leaf costs, which is a tree, too: what the outside sees until there is a better one.
@@ -62,10 +70,12 @@ class Progress {
     const std::lock_guard lock(mutex_);
     leaf_ = std::min(leaf_, value);
   }
-  // A better lower bound for the whole problem.
+  // A better lower bound for the whole problem.  No bound is above the value of a tree that was found; it can be above a
+  // value that the caller asked to beat, which is then all that is told.
   void raise(Cost lower) {
     const std::lock_guard lock(mutex_);
     if (lower <= now_.lower) return;
+    if (lower > now_.upper && !is_assumed_) report_crossing("a lower bound", lower, "a tree", now_.upper);
     now_.lower = std::min(lower, now_.upper);
     record();
   }
@@ -103,10 +113,14 @@ class Progress {
     event.work = budget_.work();
     event.upper /= unit_;
     event.lower /= unit_;
+    budget_.check_no_lock();
     if (observer_(event)) budget_.stop(StopReason::interrupted);
   }
 
  private:
+  [[noreturn]] static void report_crossing(const char* one, Cost value, const char* other, Cost than) {
+    alarm(std::string(one) + " of " + std::to_string(value) + " contradicts " + other + " of " + std::to_string(than));
+  }
   void record() {
     // What is left is a choice among trees of the same value to the caller: worth some effort, not any.
     if (unit_ > 0 && now_.upper / unit_ == now_.lower / unit_) budget_.grant_effort();
@@ -119,6 +133,7 @@ class Progress {
   Observer observer_;
   mutable std::mutex mutex_;
   ProgressEvent now_;
+  bool is_assumed_ = false;  // no tree of value now_.upper was found here
   Cost leaf_ = kInfinite;
   Tree tree_;
   std::vector<ProgressEvent> history_;

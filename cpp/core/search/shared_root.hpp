@@ -12,6 +12,7 @@
 #include "base/budget.hpp"
 #include "base/cost.hpp"
 #include "base/crew.hpp"
+#include "base/lock.hpp"
 
 namespace certree {
 

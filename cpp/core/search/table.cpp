@@ -2,7 +2,10 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <string>
 #include <utility>
+
+#include "base/check.hpp"
 
 namespace certree {
 
@@ -52,6 +55,9 @@ void Table::store(const Fingerprint& key, const Record& record, std::uint32_t ef
       seen.upper = record.interval.upper;
       seen.column = record.column;
     }
+    if (seen.lower > seen.upper)
+      alarm("a lower bound of " + std::to_string(seen.lower) + " of some rows is above a tree of " +
+            std::to_string(seen.upper));
     seen.effort = static_cast<std::uint32_t>(std::min<std::uint64_t>(std::uint64_t{seen.effort} + effort, ~0U));
     return;
   }

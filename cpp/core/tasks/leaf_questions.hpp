@@ -33,6 +33,7 @@ class LeafQuestions {
     for (std::size_t begin = 0; begin < n;) {
       if (may_stop && is_late()) return false;
       const std::size_t part = std::min(n - begin, part_);
+      budget_.check_no_lock();
       const auto start = Clock::now();
       const bool goes_on = leaf_(sums + begin, static_cast<std::int64_t>(part), static_cast<std::int64_t>(stride),
                                  costs + begin, labels_.data());

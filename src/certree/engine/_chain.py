@@ -17,12 +17,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cmp_to_key
+from math import ceil
 
 import numpy as np
 
 from certree import _core
 from certree.tree._nodes import Nodes
 
+from ._alarms import check_bounds, check_value
 from ._scalar import Event, Options, Problem, call_core, read_nodes
 
 
@@ -168,6 +170,8 @@ def solve_chain(
     reached = area(neg, pos, rate)
     penalties = options.split_penalty * nodes.n_splits
     value = options.error_scale * (1 - reached) / loss_unit + penalties
+    check_bounds(raw.lower_bound, raw.upper_bound, raw.status)
+    check_value(raw.upper_bound, ceil(value))  # the core counts in whole units
     return ChainResult(
         status=status,
         area=reached,

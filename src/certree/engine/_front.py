@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from certree import _core
 from certree.tree._nodes import Forest, Nodes
 
+from ._alarms import check_points
 from ._scalar import Event, Options, Problem, call_core
 
 
@@ -102,13 +103,24 @@ def solve_front(
         per_splits,
     )
     raw = call_core(_core.solve_front, arguments, callback)
+    trees = Forest(raw.offsets, raw.test, raw.first_child, raw.label)
+    check_points(raw.points, [_point(nodes, problem) for nodes in trees])
     return FrontResult(
         status=options.status(raw.status),
         points=raw.points,
-        trees=Forest(raw.offsets, raw.test, raw.first_child, raw.label),
+        trees=trees,
         # The proof covers only the tests that were searched.
         lower_points=np.zeros((1, 3), np.int64) if options.partial else raw.lower_points,
         counters=raw.counters,
         seconds=raw.seconds,
         history=raw.history,
     )
+
+
+def _point(nodes: Nodes, problem: Problem) -> list[int]:
+    """Return the false positives, the false negatives and the splits of a tree."""
+    said = nodes.label[nodes.route(problem.columns)]
+    wrong = [(said != truth) & (problem.row_types == truth) for truth in (0, 1)]
+    if problem.weights is None:
+        return [*(int(rows.sum()) for rows in wrong), nodes.n_splits]
+    return [*(int(problem.weights[rows].sum()) for rows in wrong), nodes.n_splits]

@@ -27,9 +27,11 @@ from ._scalar import (
     Problem,
     Result,
     call_core,
+    read_nodes,
     read_path,
     read_result,
 )
+from ._vector import paid_for_tests
 
 Tests = Sequence[NDArray[np.int32]]
 """The columns of each test."""
@@ -73,8 +75,16 @@ def solve_multiway(
     """
     given = {**options.to_core(), "leaf_penalty": leaf_penalty, **_priced(prices)}
     raw = call_core(_core.solve_multiway, _arguments(problem, tests, given), callback)
-    result = read_result(raw, options, leaf_penalty)
-    return replace(result, nodes=_over(result.nodes, tests))
+    nodes = _over(read_nodes(raw), tests)
+    n_leaves = len(np.unique(nodes.route(problem.columns))) if len(nodes) and leaf_penalty else 0
+    return read_result(
+        raw,
+        options,
+        lambda tree: _cost_of(tree, problem, prices),
+        nodes,
+        leaf_penalty * n_leaves,
+        leaf_penalty,
+    )
 
 
 def solve_multiway_path(
@@ -95,9 +105,12 @@ def solve_multiway_path(
         Limits, of which `max_depth` or `max_splits` is needed; the penalty is not used.
     """
     arguments = _arguments(problem, tests, {**options.to_core(), **_priced(prices)})
-    result = read_path(call_core(_core.solve_multiway_path, arguments, callback), options)
-    entries = [replace(entry, nodes=_over(entry.nodes, tests)) for entry in result.entries]
-    return replace(result, entries=entries)
+    return read_path(
+        call_core(_core.solve_multiway_path, arguments, callback),
+        options,
+        lambda tree: _cost_of(tree, problem, prices),
+        lambda tree: _over(tree, tests),
+    )
 
 
 class MultiwaySession:
@@ -167,6 +180,18 @@ def _priced(prices: Prices | None) -> dict[str, Any]:
             for name, numbers in prices.items()
         }
     }
+
+
+def _cost_of(nodes: Nodes, problem: Problem, prices: Prices | None) -> int:
+    """Return what the leaves of a tree cost, and its tests."""
+    cost = problem.cost_of(nodes)
+    if prices is None:
+        return cost
+    ones = np.ones(len(problem.columns), dtype=np.int64)
+    weights = ones if problem.weights is None else problem.weights
+    if "weights" in prices:
+        weights = weights * np.asarray(prices["weights"], dtype=np.int64)[problem.row_types]
+    return cost + paid_for_tests(prices, weights, nodes, problem.columns)
 
 
 def _over(nodes: Nodes, tests: Tests) -> Nodes:

@@ -14,6 +14,7 @@ from certree import _core
 from certree.encoding import RankedColumns
 from certree.tree._nodes import Nodes
 
+from ._alarms import label_cost
 from ._row_types import RowTypes, few_types
 from ._scalar import (
     Callback,
@@ -22,6 +23,7 @@ from ._scalar import (
     Result,
     Session,
     call_core,
+    read_nodes,
     read_path,
     read_result,
 )
@@ -113,6 +115,11 @@ class OrderedProblem:
         """What the core takes beside the ranks."""
         return self.row_types, self.cost_matrix, self.weights
 
+    def cost_of(self, nodes: Nodes) -> int:
+        """Return what the leaves of a tree cost."""
+        leaves = nodes.route(self.columns)
+        return label_cost(nodes, leaves, self.row_types, self.cost_matrix, self.weights)
+
 
 def solve_ordered(
     problem: OrderedProblem, options: Options, callback: Callback | None = None
@@ -128,7 +135,7 @@ def solve_ordered(
     callback : callable, optional
         As for `solve`.
     """
-    return _call(_core.solve_ordered, problem.columns, problem.costs, options, callback)
+    return _call(_core.solve_ordered, problem, options, callback)
 
 
 def solve_ordered_path(
@@ -141,7 +148,7 @@ def solve_ordered_path(
     problem, options, callback
         As for `solve_ordered`; the penalty is not used.
     """
-    return _call_path(_core.solve_ordered_path, problem.columns, problem.costs, options, callback)
+    return _call_path(_core.solve_ordered_path, problem, options, callback)
 
 
 class OrderedSession:
@@ -205,6 +212,10 @@ class OrderedVectors(LeafRule):
         by_row = given.by_row() if isinstance(given, RowTypes) else given
         return np.ascontiguousarray(by_row), self.kind
 
+    def cost_of(self, nodes: Nodes) -> int | None:
+        """Return what the leaves of a tree cost; None if only a function of the caller's knows."""
+        return self.total_cost(nodes, nodes.route(self.columns), self.statistics)
+
     @property
     def by_type(self) -> OrderedProblem | None:
         """The same problem with types of rows; None if there are too many of them."""
@@ -239,7 +250,7 @@ def solve_ordered_vector(
     if by_type is not None:
         return solve_ordered(by_type, options, callback)
     function = problem.ask(_core.solve_ordered_vector)
-    return _call(function, problem.columns, problem.costs, options, callback)
+    return _call(function, problem, options, callback)
 
 
 def solve_ordered_vector_path(
@@ -256,38 +267,34 @@ def solve_ordered_vector_path(
     if by_type is not None:
         return solve_ordered_path(by_type, options, callback)
     function = problem.ask(_core.solve_ordered_vector_path)
-    return _call_path(function, problem.columns, problem.costs, options, callback)
+    return _call_path(function, problem, options, callback)
 
 
 def _call(
     function: Callable[..., Any],
-    columns: RankedColumns,
-    costs: tuple[Any, ...],
+    problem: OrderedProblem | OrderedVectors,
     options: Options,
     callback: Callback | None,
 ) -> Result:
     """Call the core with ranks, and return its answer with tests by their place in the list."""
-    raw = call_core(function, _arguments(columns, costs, options), callback)
-    result = read_result(raw, options)
-    return replace(result, nodes=_listed(result.nodes, columns))
+    raw = call_core(function, _arguments(problem, options), callback)
+    return read_result(raw, options, problem.cost_of, _listed(read_nodes(raw), problem.columns))
 
 
 def _call_path(
     function: Callable[..., Any],
-    columns: RankedColumns,
-    costs: tuple[Any, ...],
+    problem: OrderedProblem | OrderedVectors,
     options: Options,
     callback: Callback | None,
 ) -> PathResult:
     """Call the core as `_call` does, for a path."""
-    raw = call_core(function, _arguments(columns, costs, options), callback)
-    path = read_path(raw, options)
-    entries = [replace(entry, nodes=_listed(entry.nodes, columns)) for entry in path.entries]
-    return replace(path, entries=entries)
+    raw = call_core(function, _arguments(problem, options), callback)
+    return read_path(raw, options, problem.cost_of, lambda nodes: _listed(nodes, problem.columns))
 
 
-def _arguments(columns: RankedColumns, costs: tuple[Any, ...], options: Options) -> tuple[Any, ...]:
-    return columns.ranks, columns.n_ranks, *costs, options.to_core()
+def _arguments(problem: OrderedProblem | OrderedVectors, options: Options) -> tuple[Any, ...]:
+    columns = problem.columns
+    return columns.ranks, columns.n_ranks, *problem.costs, options.to_core()
 
 
 def _listed(nodes: Nodes, columns: RankedColumns) -> Nodes:

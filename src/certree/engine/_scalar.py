@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from certree import _core
 from certree.tree._nodes import Nodes
 
+from ._alarms import check_bounds, check_value, label_cost
 from ._budget import current
 from ._techniques import switched_off
 
@@ -36,12 +37,19 @@ _MOST = 2**31 - 1
 # Trees of this depth have room for more splits than there are rows.
 _DEEP = 40
 
+CostOf = Callable[[Nodes], "int | None"]
+"""From a tree to what its leaves cost."""
+
 
 @dataclass(frozen=True)
 class CoreTable(ABC):
     """What the core can search: a column per test, and what leaves cost."""
 
     columns: NDArray[np.uint8]
+
+    @abstractmethod
+    def cost_of(self, nodes: Nodes) -> int | None:
+        """Return what the leaves of a tree cost; None if only a function of the caller's knows."""
 
     @abstractmethod
     def open(self) -> Callable[..., Any]:
@@ -67,6 +75,10 @@ class Problem(CoreTable):
     row_types: NDArray[np.int32]
     cost_matrix: NDArray[np.int64]
     weights: NDArray[np.int64] | None = None
+
+    def cost_of(self, nodes: Nodes) -> int:
+        leaves = nodes.route(self.columns)
+        return label_cost(nodes, leaves, self.row_types, self.cost_matrix, self.weights)
 
     def open(self) -> Callable[..., Any]:
         session = _core.Session(self.columns, self.row_types, self.weights)
@@ -264,7 +276,8 @@ def solve(
     Result
         The incumbent when the search ended, with its status and bounds.
     """
-    return read_result(call_core(_core.solve, _arguments(problem, options), callback), options)
+    raw = call_core(_core.solve, _arguments(problem, options), callback)
+    return read_result(raw, options, problem.cost_of)
 
 
 def solve_path(
@@ -288,7 +301,8 @@ def solve_path(
     PathResult
         Costs are those of the leaves, in units of the cost matrix.
     """
-    return read_path(call_core(_core.solve_path, _arguments(problem, options), callback), options)
+    raw = call_core(_core.solve_path, _arguments(problem, options), callback)
+    return read_path(raw, options, problem.cost_of)
 
 
 class Session:
@@ -319,15 +333,18 @@ class Session:
         self, cost_matrix: NDArray[np.int64], options: Options, callback: Callback | None = None
     ) -> Result:
         """Find the best tree for these costs, as the function `solve` does."""
-        arguments = (cost_matrix, options.to_core())
-        return read_result(call_core(self._core.solve, arguments, callback), options)
+        raw = call_core(self._core.solve, (cost_matrix, options.to_core()), callback)
+        return read_result(raw, options, self._problem(cost_matrix).cost_of)
 
     def solve_path(
         self, cost_matrix: NDArray[np.int64], options: Options, callback: Callback | None = None
     ) -> PathResult:
         """Find the best tree for every number of splits, as the function `solve_path` does."""
-        arguments = (cost_matrix, options.to_core())
-        return read_path(call_core(self._core.solve_path, arguments, callback), options)
+        raw = call_core(self._core.solve_path, (cost_matrix, options.to_core()), callback)
+        return read_path(raw, options, self._problem(cost_matrix).cost_of)
+
+    def _problem(self, cost_matrix: NDArray[np.int64]) -> Problem:
+        return Problem(self.columns, self.row_types, cost_matrix, self.weights)
 
 
 def call_core(
@@ -346,25 +363,63 @@ def read_nodes(raw: Any) -> Nodes:
     return Nodes(raw.test, raw.first_child, raw.label)
 
 
-def read_result(raw: Any, options: Options, least: int = 0) -> Result:
-    """Return what the core answered to one solve; no tree has a value below `least`."""
+def read_result(
+    raw: Any,
+    options: Options,
+    cost_of: CostOf,
+    nodes: Nodes | None = None,
+    leaf_penalties: int = 0,
+    least: int = 0,
+) -> Result:
+    """Return what the core answered to one solve, once it has passed the alarms.
+
+    Parameters
+    ----------
+    raw : object
+        What the core answered.
+    options : Options
+        What it was asked.
+    cost_of : callable
+        What the leaves of a tree cost; None if nobody but the caller's function knows.
+    nodes : Nodes, optional
+        The tree as `cost_of` reads it; by default as the core writes it.
+    leaf_penalties : int
+        What the number of leaves adds to the value of the tree.
+    least : int
+        No tree has a value below this.
+    """
+    nodes = read_nodes(raw) if nodes is None else nodes
+    check_bounds(raw.lower_bound, raw.upper_bound, raw.status)
+    cost = cost_of(nodes) if len(nodes) else None
+    if cost is not None:
+        penalties = options.split_penalty * nodes.n_splits + leaf_penalties
+        check_value(raw.upper_bound, options.error_scale * cost + penalties)
     return Result(
         status=options.status(raw.status),
         lower_bound=options.bound(raw.lower_bound, least),
         upper_bound=raw.upper_bound,
-        nodes=read_nodes(raw),
+        nodes=nodes,
         counters=raw.counters,
         history=[(s, work, upper, options.bound(l, least)) for s, work, upper, l in raw.history],
         seconds=raw.seconds,
     )
 
 
-def read_path(raw: Any, options: Options) -> PathResult:
-    """Return what the core answered to a solve for every number of splits."""
-    entries = [
-        SizedTree(k, options.bound(lower), upper, Nodes(*nodes))
-        for k, lower, upper, *nodes in raw.entries
-    ]
+def read_path(
+    raw: Any, options: Options, cost_of: CostOf, read: Callable[[Nodes], Nodes] | None = None
+) -> PathResult:
+    """Return what the core answered to a solve for every number of splits, as `read_result` does.
+
+    Trees are as `read` makes them of what the core writes.
+    """
+    entries = []
+    for k, lower, upper, *arrays in raw.entries:
+        nodes = Nodes(*arrays) if read is None else read(Nodes(*arrays))
+        check_bounds(lower, upper, raw.status)
+        cost = cost_of(nodes)
+        if cost is not None:
+            check_value(upper, cost)
+        entries.append(SizedTree(k, options.bound(lower), upper, nodes))
     return PathResult(options.status(raw.status), entries, raw.counters, raw.seconds)
 
 

@@ -24,9 +24,11 @@ from time import perf_counter
 from typing import Any
 from uuid import uuid4
 
+from certree._core import fingerprint_seed
 from certree.exceptions import warn
 from certree.tree._nodes import Nodes
 
+from ._alarms import check_bounds, check_value
 from ._scalar import Callback, CoreTable, Guard, Options, Result, read_result
 from ._shared_nodes import LOCAL, SharedLog, SharedNode, SharedSplit, join
 from ._workers import (
@@ -180,7 +182,7 @@ class _Search:
         journal = {"least_effort": least_effort(2)}
         given = {"work_limit": work, "assignment": journal}
         raw = self.local.call(self.options, self.guard.callback, **given)
-        result = read_result(raw, self.options)
+        result = read_result(raw, self.options, self.problem.cost_of)
         done = raw.counters["depth_two_evaluations"]
         is_cut_short = 0 < work <= done and work != limit
         if not is_cut_short or result.status in ("time_limit", "interrupted", "memory_limit"):
@@ -402,6 +404,7 @@ class _Search:
             path=node.path,
             search=self.name,
             least_effort=least_effort(self.slots),
+            seed=fingerprint_seed(),
             **more,
         )
 
@@ -572,6 +575,11 @@ class _Search:
         is_chosen = self.status == "optimal" or self.root.nodes is None
         nodes = self.nodes if is_chosen else self.root.nodes
         assert nodes is not None
+        check_bounds(self.root.lower, self.root.upper)
+        cost = self.problem.cost_of(nodes)
+        if cost is not None:
+            penalties = self.options.split_penalty * nodes.n_splits
+            check_value(upper, self.options.error_scale * cost + penalties)
         bound = self.options.bound
         return Result(
             status=self.options.status(status),

@@ -148,6 +148,63 @@ class LeafRule:
     superadditive: bool = False
     worst_change: NDArray[np.int64] | None = None
 
+    def total_cost(
+        self,
+        nodes: Nodes,
+        leaves: NDArray[np.intp],
+        statistics: NDArray[np.int64] | RowTypes,
+    ) -> int | None:
+        """Return what the leaves of a tree cost; None if only a function of the caller's knows.
+
+        Parameters
+        ----------
+        nodes : Nodes
+            The tree.
+        leaves : int array of shape (n_rows,)
+            The leaf that each row reaches.
+        statistics : int64 array of shape (n_rows, m), or RowTypes
+            The vectors of the rows.
+        """
+        if self.kind == "callback" and self.linear_loss is None:
+            return None
+        if self.kind == "quantile":
+            by_row = statistics.by_row() if isinstance(statistics, RowTypes) else statistics
+            return sum(
+                self._quantile_cost(by_row[leaves == leaf]) for leaf in np.unique(leaves).tolist()
+            )
+        places, inverse = np.unique(leaves, return_inverse=True)
+        inverse = inverse.reshape(-1).astype(np.intp)
+        if isinstance(statistics, RowTypes):
+            sums = statistics.sums(inverse, len(places))
+        else:
+            sums = np.zeros((len(places), statistics.shape[1]), dtype=np.int64)
+            np.add.at(sums, inverse, statistics)
+        if self.rate_loss is not None and self.kind == "rates":
+            return int(self.rate_loss.costs(sums).sum())
+        if self.linear_loss is not None:
+            return int(self.linear_loss.costs(sums).sum())
+        if self.kind == "squares":
+            return sum(self._square_cost(line) for line in sums.tolist())
+        if not self.outputs:
+            return int(sums[np.arange(len(places)), nodes.label[places]].sum())
+        ends = np.cumsum(self.outputs)[:-1]
+        return sum(int(part.min(axis=1).sum()) for part in np.split(sums, ends, axis=1))
+
+    def _square_cost(self, sums: list[int]) -> int:
+        weight, *moments, squares = sums
+        cost = self.scale * squares
+        for factor, moment in zip(self.outputs or (self.scale,), moments, strict=True):
+            cost -= -(-factor * moment * moment // weight)
+        return cost
+
+    def _quantile_cost(self, rows: NDArray[np.int64]) -> int:
+        """Return the least loss of rows of weights and targets: at a target, since it is convex."""
+        order = np.argsort(rows[:, 1], kind="stable")
+        weights, targets = rows[order, 0], rows[order, 1]
+        passed = np.cumsum(weights)[:-1]
+        slopes = np.minimum(self.below * passed, self.above * (weights.sum() - passed))
+        return int(slopes @ np.diff(targets))
+
     def extra(self) -> dict[str, Any]:
         """Return what the core needs to know beside the kind."""
         extra: dict[str, Any] = {}
@@ -202,6 +259,15 @@ class VectorProblem(LeafRule, CoreTable):
     row_counts: NDArray[np.int64] | None = None
     test_costs: Mapping[str, NDArray[Any]] | None = None
     weights: NDArray[np.int64] | None = None
+
+    def cost_of(self, nodes: Nodes) -> int | None:
+        cost = self.total_cost(nodes, nodes.route(self.columns), self.statistics)
+        if cost is None or self.test_costs is None:
+            return cost
+        weights = self.row_counts if self.weights is None else self.weights
+        if weights is None:
+            weights = np.ones(len(self.columns), dtype=np.int64)
+        return cost + paid_for_tests(self.test_costs, weights, nodes, self.columns)
 
     def open(self) -> Callable[..., Any]:
         (columns, statistics, kind, row_counts, _), extra = self.to_core(Options())
@@ -368,7 +434,8 @@ def solve(problem: VectorProblem, options: Options, callback: Callback | None = 
         return solve_shared(shared, options, callback)
     if counted is not None:
         return _scalar.solve(counted, options, callback)
-    return read_result(_call(_core.solve_vector, problem, options, callback), options)
+    raw = _call(_core.solve_vector, problem, options, callback)
+    return read_result(raw, options, problem.cost_of)
 
 
 def solve_path(
@@ -393,7 +460,8 @@ def solve_path(
     counted = _counted(problem)
     if counted is not None:
         return _scalar.solve_path(counted, options, callback)
-    return read_path(_call(_core.solve_vector_path, problem, options, callback), options)
+    raw = _call(_core.solve_vector_path, problem, options, callback)
+    return read_path(raw, options, problem.cost_of)
 
 
 def _counted(problem: VectorProblem) -> Problem | None:

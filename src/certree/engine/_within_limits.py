@@ -21,9 +21,10 @@ from certree import _core
 from certree.numbers._digits import bound_digits
 from certree.tree._nodes import Forest, Nodes
 
+from ._alarms import check_points
 from ._ordered import Columns, expand
 from ._scalar import Callback, Options, call_core
-from ._vector import price_arrays
+from ._vector import paid_for_tests, price_arrays
 
 # Values of planes stay below this for every tree.
 _LIMIT = 2**60
@@ -440,13 +441,25 @@ def search_inside(
         options.to_core(),
     )
     raw = call_core(_core.solve_limited, arguments, callback)
+    trees = Forest(raw.offsets, raw.test, raw.first_child, raw.label)
+    check_points(raw.points, [_point(nodes, problem) for nodes in trees])
     return Inside(
         status=raw.status,
         points=raw.points,
-        trees=Forest(raw.offsets, raw.test, raw.first_child, raw.label),
+        trees=trees,
         counters=raw.counters,
         work=raw.history[-1][1] if raw.history else 0,
     )
+
+
+def _point(nodes: Nodes, problem: LimitedProblem) -> list[int]:
+    """Return the sums and the splits of a tree."""
+    labels = nodes.label[nodes.route(problem.answers)]
+    sums = problem.values[np.arange(len(labels)), labels].sum(axis=0).tolist()
+    prices = problem.prices()
+    if prices:
+        sums[-1] = paid_for_tests(prices, prices["weights"], nodes, problem.answers)
+    return [*sums, nodes.n_splits]
 
 
 def _fitting(problem: LimitedProblem, multipliers: Sequence[Sequence[int]]) -> list[list[int]]:

@@ -103,6 +103,8 @@ class WorkerTask:
         Which search; what was seen of others counts for one.
     least_effort : int
         What takes so much work is brought back.
+    seed : int
+        The key of the fingerprints of row sets, the same for all workers.
     is_canonical : bool
         Whether the canonical tree is wanted, not any best one.
     data : Packed, optional
@@ -119,6 +121,7 @@ class WorkerTask:
     seen: int = 0
     search: str = ""
     least_effort: int = 1
+    seed: int = 0
     is_canonical: bool = False
     opens_only: bool = False
     data: Packed | None = None
@@ -137,6 +140,7 @@ class WorkerTask:
             "only": list(self.only),
             "factor": self.factor,
             "least_effort": self.least_effort,
+            "seed": self.seed,
             "is_canonical": self.is_canonical,
             "opens_only": self.opens_only,
             "entries": entries,
