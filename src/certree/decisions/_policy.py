@@ -26,10 +26,11 @@ from certree.estimators._task_tree import BaseTaskTree
 from certree.estimators._vocabulary import fitted, parameter, with_parameters
 from certree.fitting.asked import COSTS, Objective
 from certree.fitting.plan import Route
+from certree.leaves.costs.loss import Rewards
 from certree.numbers._fixed_point import check_numbers
 from certree.results._activity import phase
 from certree.results._progress import Callback
-from certree.tasks._label_costs import Rewards, read_labels
+from certree.tasks._label_costs import read_labels
 from certree.tasks._limited import Limited
 from certree.tasks._task import Task
 

@@ -15,6 +15,8 @@ from certree.encoding._named import read_outputs
 from certree.engine._ordered import RankLimits
 from certree.fitting.asked import Objective
 from certree.fitting.plan import Route, plan
+from certree.leaves.labels.errors import Misclassification, OutputErrors, encode_outputs
+from certree.leaves.outputs.weights import refuse_for_one
 from certree.results._answer import Answer
 from certree.results._certificate import Certificate
 from certree.results._pareto import ParetoFront
@@ -22,8 +24,6 @@ from certree.results._progress import Callback
 from certree.results._task_certificate import TaskCertificate
 from certree.tasks._limit import LeafMinimum, Limit
 from certree.tasks._limited import Limited
-from certree.tasks._misclassification import Misclassification, OutputErrors, encode_outputs
-from certree.tasks._output_weights import refuse_for_one
 
 from ._binary_fit import fit_binary
 from ._binary_statement import find_positive

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from certree.encoding import read_table
 from certree.encoding._classes import check_labels, encode_labels
+from certree.leaves.numbers.estimator import OptimalTreeRegressor
 from certree.results._card import card, facts_table, folded, sentence
 from certree.results._certificate import Certificate, Exact, exact, show
 from certree.results._rounding import nearest
@@ -30,7 +31,6 @@ from ._regression_gap import (
     refuse_settings_of_classes,
     search_from,
 )
-from ._regressor import OptimalTreeRegressor
 from ._settings import GapSettings, takes
 from ._warm_start import read_tree
 

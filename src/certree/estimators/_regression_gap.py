@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from certree.encoding import Table, read_table
 from certree.engine._ordered import Columns
+from certree.leaves.numbers.estimator import OptimalTreeRegressor
 from certree.numbers._digits import whole_numbers
 from certree.numbers._fractions import read_fraction
 from certree.results._certificate import Exact, exact
@@ -19,7 +20,6 @@ from certree.tree import Tree
 from certree.tree._from_sklearn import numbers_from_sklearn
 from certree.tree._nodes import Nodes
 
-from ._regressor import OptimalTreeRegressor
 from ._task_statement import TaskStatement
 from ._warm_start import WarmTree, broken_limits, express, fitting
 
