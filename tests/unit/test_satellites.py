@@ -25,7 +25,6 @@ SATELLITES = (
     "certree.estimators._solve_limited",
     "certree.estimators._solve_separable",
     "certree.estimators._spo_forest",
-    "certree.estimators._spo_program",
     "certree.estimators._spo_tree",
     "certree.estimators._survival_tree",
     "certree.estimators._tree_cv",
