@@ -12,6 +12,8 @@ from numpy.typing import NDArray
 
 from certree import engine
 from certree.encoding import TableEncoder
+from certree.estimators._statement import tree_over
+from certree.estimators._task_statement import Reached, TaskStatement
 from certree.files import written_by_fields
 from certree.numbers._scale import Scale
 from certree.oracles import Oracle
@@ -19,8 +21,6 @@ from certree.tree import ChosenDecisions, Tree
 
 from . import _greedy
 from ._spo_problem import SPOProblem
-from ._statement import tree_over
-from ._task_statement import Reached, TaskStatement
 
 
 @written_by_fields

@@ -14,6 +14,16 @@ from sklearn.utils.validation import check_is_fitted
 
 from certree.encoding import Reduced, read_table
 from certree.encoding._reduced import CostSums
+from certree.estimators._capacity import (
+    budget_limits,
+    capacity_limits,
+    received_minimum,
+    with_limits,
+)
+from certree.estimators._parameters import Number, OneOf, WholeNumber, is_whole
+from certree.estimators._statement import Statement
+from certree.estimators._task_tree import BaseTaskTree
+from certree.estimators._vocabulary import fitted, parameter, with_parameters
 from certree.fitting.asked import COSTS, Objective
 from certree.fitting.plan import Route
 from certree.numbers._fixed_point import check_numbers
@@ -23,8 +33,6 @@ from certree.tasks._label_costs import Rewards, read_labels
 from certree.tasks._limited import Limited
 from certree.tasks._task import Task
 
-from ._capacity import budget_limits, capacity_limits, received_minimum, with_limits
-from ._parameters import Number, OneOf, WholeNumber, is_whole
 from ._policy_scores import (
     METHODS,
     History,
@@ -35,9 +43,6 @@ from ._policy_scores import (
     read_history,
 )
 from ._policy_value import PolicyValue, mean_value, refitted_error
-from ._statement import Statement
-from ._task_tree import BaseTaskTree
-from ._vocabulary import fitted, parameter, with_parameters
 
 
 @with_parameters
