@@ -16,15 +16,22 @@ from certree.encoding import Reduced, read_table
 from certree.encoding._reduced import CostSums
 from certree.fitting.asked import COSTS, Objective
 from certree.fitting.plan import Route
+from certree.fitting.statement import Statement
+from certree.fitting.tree_limits import (
+    budget_limits,
+    capacity_limits,
+    received_minimum,
+    with_limits,
+)
 from certree.numbers._fixed_point import check_numbers
+from certree.numbers._fractions import is_whole
 from certree.results._activity import phase
 from certree.results._progress import Callback
 from certree.tasks._label_costs import Rewards, read_labels
 from certree.tasks._limited import Limited
 from certree.tasks._task import Task
 
-from ._capacity import budget_limits, capacity_limits, received_minimum, with_limits
-from ._parameters import Number, OneOf, WholeNumber, is_whole
+from ._parameters import Number, OneOf, WholeNumber
 from ._policy_scores import (
     METHODS,
     History,
@@ -35,7 +42,6 @@ from ._policy_scores import (
     read_history,
 )
 from ._policy_value import PolicyValue, mean_value, refitted_error
-from ._statement import Statement
 from ._task_tree import BaseTaskTree
 from ._vocabulary import fitted, parameter, with_parameters
 

@@ -16,13 +16,14 @@ from certree.engine._budget import Budget
 from certree.engine._workers import leaving_interrupts
 from certree.exceptions import OptimalityWarning, warn
 from certree.files import written_by_fields
+from certree.fitting.budgets import open_call, run_jobs
 from certree.numbers._exact import scale_weights
+from certree.numbers._fractions import is_whole
 from certree.oracles import Oracle
 from certree.tasks._task import Rows
 
 from . import _greedy
-from ._budgets import open_call, run_jobs
-from ._parameters import OneOf, WholeNumber, check_verbose, is_whole, least_rows
+from ._parameters import OneOf, WholeNumber, check_verbose, least_rows
 from ._reading import EncodesTables
 from ._spo_base import DecisionMixin
 from ._spo_nodes import growth_of, least_units, mean_costs

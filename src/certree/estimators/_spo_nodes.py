@@ -13,14 +13,14 @@ from numpy.typing import NDArray
 from certree import engine
 from certree.encoding import TableEncoder
 from certree.files import written_by_fields
+from certree.fitting.state_task import Reached, TaskStatement
+from certree.fitting.statement import tree_over
 from certree.numbers._scale import Scale
 from certree.oracles import Oracle
 from certree.tree import ChosenDecisions, Tree
 
 from . import _greedy
 from ._spo_problem import SPOProblem
-from ._statement import tree_over
-from ._task_statement import Reached, TaskStatement
 
 
 @written_by_fields

@@ -16,7 +16,9 @@ from certree import engine
 from certree.engine._budget import current
 from certree.engine._ordered import expand
 from certree.fitting.asked import DECISIONS, Objective
+from certree.fitting.certify import certify
 from certree.fitting.plan import plan
+from certree.fitting.state_task import state_task
 from certree.numbers._exact import read_fraction
 from certree.oracles import Oracle
 from certree.results._activity import phase
@@ -27,7 +29,6 @@ from certree.results._task_certificate import TaskCertificate
 from certree.tasks._task import Task
 
 from . import _greedy
-from ._certify import certify
 from ._parameters import Number, OneOf, WholeNumber, least_rows
 from ._spo_base import DecisionMixin
 from ._spo_nodes import (
@@ -40,7 +41,6 @@ from ._spo_nodes import (
 )
 from ._spo_problem import SPOLoss, read_costs, read_target, read_weights
 from ._spo_program import solve_program
-from ._task_statement import state_task
 from ._task_tree import BaseTaskTree
 from ._vocabulary import fitted, fixed, parameter, with_parameters
 
