@@ -466,7 +466,7 @@ def test_rows_are_divided_with_all_that_belongs_to_them() -> None:
 def test_policies_are_scored_by_rewards_that_are_estimated_once(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    from certree.estimators import _policy
+    from certree.decisions import _policy
 
     calls = []
     whole = _policy.policy_scores

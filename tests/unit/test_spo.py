@@ -27,8 +27,8 @@ from certree import (
     oracles,
     verify,
 )
+from certree.decisions._spo_program import Program, bound_by_decisions
 from certree.engine._budget import Budget
-from certree.estimators._spo_program import Program, bound_by_decisions
 
 GRID = oracles.GridShortestPath(4, 4)
 

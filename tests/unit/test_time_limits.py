@@ -37,7 +37,7 @@ from certree import (
     solve,
     tasks,
 )
-from certree.estimators._model_time import ModelTime
+from certree.decisions._model_time import ModelTime
 
 pytestmark = pytest.mark.filterwarnings("ignore::certree.OptimalityWarning")
 

@@ -14,6 +14,9 @@ from sklearn.utils.validation import check_is_fitted
 from certree import engine
 from certree.engine._budget import Budget
 from certree.engine._workers import leaving_interrupts
+from certree.estimators._parameters import OneOf, WholeNumber, check_verbose, least_rows
+from certree.estimators._reading import EncodesTables
+from certree.estimators._vocabulary import check_parameters, fitted, parameter, with_parameters
 from certree.exceptions import OptimalityWarning, warn
 from certree.files import written_by_fields
 from certree.fitting.budgets import open_call, run_jobs
@@ -23,13 +26,10 @@ from certree.oracles import Oracle
 from certree.tasks._task import Rows
 
 from . import _greedy
-from ._parameters import OneOf, WholeNumber, check_verbose, least_rows
-from ._reading import EncodesTables
 from ._spo_base import DecisionMixin
 from ._spo_nodes import growth_of, least_units, mean_costs
 from ._spo_problem import SPOLoss, SPOProblem, read_target
 from ._spo_tree import CRITERIA
-from ._vocabulary import check_parameters, fitted, parameter, with_parameters
 
 _MOST = 2**52
 

@@ -14,6 +14,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from certree.encoding import Reduced, read_table
 from certree.encoding._reduced import CostSums
+from certree.estimators._parameters import Number, OneOf, WholeNumber
+from certree.estimators._task_tree import BaseTaskTree
+from certree.estimators._vocabulary import fitted, parameter, with_parameters
 from certree.fitting.asked import COSTS, Objective
 from certree.fitting.plan import Route
 from certree.fitting.statement import Statement
@@ -31,7 +34,6 @@ from certree.tasks._label_costs import Rewards, read_labels
 from certree.tasks._limited import Limited
 from certree.tasks._task import Task
 
-from ._parameters import Number, OneOf, WholeNumber
 from ._policy_scores import (
     METHODS,
     History,
@@ -42,8 +44,6 @@ from ._policy_scores import (
     read_history,
 )
 from ._policy_value import PolicyValue, mean_value, refitted_error
-from ._task_tree import BaseTaskTree
-from ._vocabulary import fitted, parameter, with_parameters
 
 
 @with_parameters

@@ -27,10 +27,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from certree.decisions.oracles import _highs
 from certree.engine import Nodes
 from certree.engine._budget import Budget, current
 from certree.engine._ordered import expand
-from certree.oracles import Constraints, OracleError, _highs
+from certree.oracles import Constraints, OracleError
 
 from ._spo_nodes import DecidedNodes, DecisionStatement
 from ._spo_problem import ListedProblem, SPOProblem

@@ -8,12 +8,12 @@ An oracle answers many cost vectors at once. :class:`Decisions` has an explicit 
 
 from __future__ import annotations
 
-from ._decisions import Decisions
-from ._function import Function, as_oracle, from_model
-from ._oracle import Constraints, Oracle, OracleError, Solutions
-from ._paths import DAGShortestPath, GridShortestPath
-from ._program import LinearProgram, MixedIntegerProgram
-from ._selection import Assignment, BoxSimplex, TopK
+from .decisions.oracles._decisions import Decisions
+from .decisions.oracles._function import Function, as_oracle, from_model
+from .decisions.oracles._oracle import Constraints, Oracle, OracleError, Solutions
+from .decisions.oracles._paths import DAGShortestPath, GridShortestPath
+from .decisions.oracles._program import LinearProgram, MixedIntegerProgram
+from .decisions.oracles._selection import Assignment, BoxSimplex, TopK
 
 __all__ = [
     "Assignment",

@@ -15,6 +15,9 @@ from sklearn.utils import _safe_indexing, check_random_state
 from certree import engine
 from certree.engine._budget import current
 from certree.engine._ordered import expand
+from certree.estimators._parameters import Number, OneOf, WholeNumber, least_rows
+from certree.estimators._task_tree import BaseTaskTree
+from certree.estimators._vocabulary import fitted, fixed, parameter, with_parameters
 from certree.fitting.asked import DECISIONS, Objective
 from certree.fitting.certify import certify
 from certree.fitting.plan import plan
@@ -29,7 +32,6 @@ from certree.results._task_certificate import TaskCertificate
 from certree.tasks._task import Task
 
 from . import _greedy
-from ._parameters import Number, OneOf, WholeNumber, least_rows
 from ._spo_base import DecisionMixin
 from ._spo_nodes import (
     DecidedNodes,
@@ -41,8 +43,6 @@ from ._spo_nodes import (
 )
 from ._spo_problem import SPOLoss, read_costs, read_target, read_weights
 from ._spo_program import solve_program
-from ._task_tree import BaseTaskTree
-from ._vocabulary import fitted, fixed, parameter, with_parameters
 
 METHODS = ("exact", "greedy", "milp")
 CRITERIA = ("spo", "squared_error")

@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
+from certree.estimators._parameters import OneOf
 from certree.oracles import Oracle
 
-from ._parameters import OneOf
 from ._spo_problem import read_costs, read_weights
 
 
