@@ -15,13 +15,13 @@ from sklearn.utils import _safe_indexing, check_random_state
 from certree import engine
 from certree.engine._budget import current
 from certree.engine._ordered import expand
-from certree.estimators._certify import certify
 from certree.estimators._parameters import Number, OneOf, WholeNumber, least_rows
-from certree.estimators._task_statement import state_task
 from certree.estimators._task_tree import BaseTaskTree
 from certree.estimators._vocabulary import fitted, fixed, parameter, with_parameters
 from certree.fitting.asked import DECISIONS, Objective
+from certree.fitting.certify import certify
 from certree.fitting.plan import plan
+from certree.fitting.state_task import state_task
 from certree.oracles import Oracle
 from certree.results._activity import phase
 from certree.results._answer import Answer

@@ -10,13 +10,13 @@ if TYPE_CHECKING:
     from certree.decisions._policy_value import PolicyValue
     from certree.decisions._spo_forest import SPOForest
     from certree.decisions._spo_tree import SPOTree
+    from certree.fitting.measurements import Measurement
 
     from ._classifier import OptimalTreeClassifier
     from ._clusterer import OptimalTreeClusterer
     from ._cost_sensitive import CostSensitiveTreeClassifier
     from ._fair import FairTreeClassifier
     from ._linear_tree import LinearTreeRegressor
-    from ._measurements import Measurement
     from ._optimality import OptimalityGap, optimality_gap
     from ._ordinal import OrdinalTreeClassifier
     from ._pareto_front import pareto_front
@@ -52,7 +52,7 @@ _MODULES = {
     "CostSensitiveTreeClassifier": "._cost_sensitive",
     "FairTreeClassifier": "._fair",
     "LinearTreeRegressor": "._linear_tree",
-    "Measurement": "._measurements",
+    "Measurement": "certree.fitting.measurements",
     "OptimalTreeClassifier": "._classifier",
     "OptimalTreeClassifierCV": "._tree_cv",
     "OptimalTreeClusterer": "._clusterer",

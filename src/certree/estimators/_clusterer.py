@@ -14,6 +14,8 @@ from certree.encoding import Table, read_table
 from certree.encoding._asked import asked_columns, number_columns
 from certree.encoding._named import NamedArray
 from certree.exceptions import warn
+from certree.fitting.state_task import Reached, TaskStatement, state_task
+from certree.fitting.statement import Statement
 from certree.numbers._fixed_point import check_size, refuse_tiny
 from certree.numbers._fractions import to_float
 from certree.results._answer import Answer
@@ -24,8 +26,6 @@ from certree.tree import Clusters
 
 from ._parameters import OneOf, WholeNumber
 from ._sklearn_bases import ClusterMixin
-from ._statement import Statement
-from ._task_statement import Reached, TaskStatement, state_task
 from ._task_tree import BaseTaskTree
 from ._vocabulary import fitted, fixed, parameter, with_parameters
 

@@ -14,6 +14,10 @@ from certree.encoding._classes import check_labels
 from certree.encoding._reduced import CostSums
 from certree.encoding._texts import as_array, equals
 from certree.fitting.asked import COSTS, Objective
+from certree.fitting.measurements import Measurements
+from certree.fitting.state_task import TaskStatement
+from certree.fitting.statement import Statement
+from certree.fitting.tree_limits import capacity_limits, split_limits, with_limits
 from certree.numbers._exact import check_weights
 from certree.numbers._fixed_point import check_numbers
 from certree.results._answer import Answer
@@ -32,13 +36,9 @@ from certree.tasks._limit import LeafMinimum, Limit
 from certree.tasks._limited import Limited
 from certree.tasks._task import Rows, Task
 
-from ._capacity import capacity_limits, split_limits, with_limits
-from ._measurements import Measurements
 from ._parameters import OneOf
 from ._reading import labels_of
 from ._sklearn_bases import ClassifierMixin
-from ._statement import Statement
-from ._task_statement import TaskStatement
 from ._task_tree import BaseTaskTree
 from ._vocabulary import fitted, parameter, with_parameters
 

@@ -14,6 +14,7 @@ from certree.encoding._asked import asked_columns, number_columns
 from certree.encoding._named import count_outputs
 from certree.exceptions import warn
 from certree.fitting.plan import plan
+from certree.fitting.state_task import Reached, TaskStatement, state_task
 from certree.tasks._linear_error import LinearError, LinearProblem
 from certree.tasks._squares import SquaredError
 from certree.tasks._task import Task
@@ -24,7 +25,6 @@ from certree.tree._structure import default_names
 from ._parameters import Number, OneOf, RowsOrShare
 from ._regressor import read_numbers
 from ._sklearn_bases import RegressorMixin
-from ._task_statement import Reached, TaskStatement, state_task
 from ._task_tree import BaseTargetTree
 from ._vocabulary import DepthByPosition, fitted, parameter, with_parameters
 

@@ -14,6 +14,7 @@ from certree.encoding import Reduced
 from certree.encoding._named import count_outputs, read_outputs
 from certree.fitting.asked import LEAVES, Objective
 from certree.fitting.plan import plan
+from certree.fitting.state_task import TaskStatement
 from certree.numbers._exact import read_fraction
 from certree.numbers._fixed_point import refuse_times
 from certree.numbers._fixed_squares import SquareSums
@@ -27,7 +28,6 @@ from certree.tasks._task import Task
 from ._parameters import Number, OneOf
 from ._reading import labels_of
 from ._sklearn_bases import RegressorMixin
-from ._task_statement import TaskStatement
 from ._task_tree import BaseTargetTree
 from ._vocabulary import DepthByPosition, fitted, parameter, with_parameters
 

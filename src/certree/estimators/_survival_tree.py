@@ -11,6 +11,7 @@ from certree import engine
 from certree.encoding import Reduced
 from certree.encoding._censored import read_censored
 from certree.exceptions import warn
+from certree.fitting.state_task import Reached, TaskStatement, state_task
 from certree.numbers._event_times import concordance, kaplan_meier
 from certree.numbers._exact import check_weights
 from certree.results._progress import Callback
@@ -19,7 +20,6 @@ from certree.tasks._task import Task
 from certree.tree import StepFunction, SurvivalCurve, SurvivalLeaves
 
 from ._reading import labels_of
-from ._task_statement import Reached, TaskStatement, state_task
 from ._task_tree import BaseTargetTree
 from ._vocabulary import DepthByPosition, with_parameters
 
