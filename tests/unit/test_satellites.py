@@ -25,7 +25,6 @@ SATELLITES = (
     "certree.estimators._solve_limited",
     "certree.estimators._solve_separable",
     "certree.decisions._spo_forest",
-    "certree.decisions._spo_program",
     "certree.decisions._spo_tree",
     "certree.leaves.survival.estimator",
     "certree.estimators._tree_cv",

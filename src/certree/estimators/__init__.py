@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from certree.decisions._policy_value import PolicyValue
     from certree.decisions._spo_forest import SPOForest
     from certree.decisions._spo_tree import SPOTree
+    from certree.fitting.measurements import Measurement
     from certree.leaves.clusters.estimator import OptimalTreeClusterer
     from certree.leaves.costs.estimator import CostSensitiveTreeClassifier
     from certree.leaves.linear.estimator import LinearTreeRegressor
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
 
     from ._classifier import OptimalTreeClassifier
     from ._fair import FairTreeClassifier
-    from ._measurements import Measurement
     from ._optimality import OptimalityGap, optimality_gap
     from ._pareto_front import pareto_front
     from ._regularization import regularization_path
@@ -52,7 +52,7 @@ _MODULES = {
     "CostSensitiveTreeClassifier": "certree.leaves.costs.estimator",
     "FairTreeClassifier": "._fair",
     "LinearTreeRegressor": "certree.leaves.linear.estimator",
-    "Measurement": "._measurements",
+    "Measurement": "certree.fitting.measurements",
     "OptimalTreeClassifier": "._classifier",
     "OptimalTreeClassifierCV": "._tree_cv",
     "OptimalTreeClusterer": "certree.leaves.clusters.estimator",

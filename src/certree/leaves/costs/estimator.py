@@ -13,16 +13,16 @@ from certree.encoding import Reduced
 from certree.encoding._classes import check_labels
 from certree.encoding._reduced import CostSums
 from certree.encoding._texts import as_array, equals
-from certree.estimators._capacity import capacity_limits, split_limits, with_limits
-from certree.estimators._measurements import Measurements
 from certree.estimators._parameters import OneOf
 from certree.estimators._reading import labels_of
 from certree.estimators._sklearn_bases import ClassifierMixin
-from certree.estimators._statement import Statement
-from certree.estimators._task_statement import TaskStatement
 from certree.estimators._task_tree import BaseTaskTree
 from certree.estimators._vocabulary import fitted, parameter, with_parameters
 from certree.fitting.asked import COSTS, Objective
+from certree.fitting.measurements import Measurements
+from certree.fitting.state_task import TaskStatement
+from certree.fitting.statement import Statement
+from certree.fitting.tree_limits import capacity_limits, split_limits, with_limits
 from certree.leaves.costs.loss import CostMatrix, RowCosts
 from certree.numbers._exact import check_weights
 from certree.numbers._fixed_point import check_numbers

@@ -14,11 +14,11 @@ from certree.encoding._asked import asked_columns, number_columns
 from certree.encoding._named import count_outputs
 from certree.estimators._parameters import Number, OneOf, RowsOrShare
 from certree.estimators._sklearn_bases import RegressorMixin
-from certree.estimators._task_statement import Reached, TaskStatement, state_task
 from certree.estimators._task_tree import BaseTargetTree
 from certree.estimators._vocabulary import DepthByPosition, fitted, parameter, with_parameters
 from certree.exceptions import warn
 from certree.fitting.plan import plan
+from certree.fitting.state_task import Reached, TaskStatement, state_task
 from certree.leaves.linear.loss import LinearError, LinearProblem
 from certree.leaves.numbers.estimator import read_numbers
 from certree.leaves.numbers.squares import SquaredError

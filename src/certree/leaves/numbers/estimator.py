@@ -15,11 +15,11 @@ from certree.encoding._named import count_outputs, read_outputs
 from certree.estimators._parameters import Number, OneOf
 from certree.estimators._reading import labels_of
 from certree.estimators._sklearn_bases import RegressorMixin
-from certree.estimators._task_statement import TaskStatement
 from certree.estimators._task_tree import BaseTargetTree
 from certree.estimators._vocabulary import DepthByPosition, fitted, parameter, with_parameters
 from certree.fitting.asked import LEAVES, Objective
 from certree.fitting.plan import plan
+from certree.fitting.state_task import TaskStatement
 from certree.leaves.numbers.deviances import Deviance
 from certree.leaves.numbers.quantiles import AbsoluteError, QuantileLoss
 from certree.leaves.numbers.squares import SquaredError, target_numbers

@@ -10,10 +10,10 @@ from numpy.typing import NDArray
 from certree import engine
 from certree.encoding import Reduced
 from certree.estimators._reading import labels_of
-from certree.estimators._task_statement import Reached, TaskStatement, state_task
 from certree.estimators._task_tree import BaseTargetTree
 from certree.estimators._vocabulary import DepthByPosition, with_parameters
 from certree.exceptions import warn
+from certree.fitting.state_task import Reached, TaskStatement, state_task
 from certree.leaves.survival.censored import read_censored
 from certree.leaves.survival.event_times import concordance, kaplan_meier
 from certree.leaves.survival.loss import SurvivalLoss, SurvivalProblem

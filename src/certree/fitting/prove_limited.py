@@ -30,11 +30,11 @@ from certree.results._progress import Callback, Measure, Observer
 from certree.tasks._limited import Limited, LimitedOnRows, Planes, _Composed
 from certree.tree import Payload
 
-from ._task_statement import Reached, TaskStatement, scale_of, state_task
+from .state_task import Reached, TaskStatement, scale_of, state_task
 
 if TYPE_CHECKING:
-    from ._classifier import OptimalTreeClassifier
-    from ._task_tree import BaseTaskTree
+    from certree.estimators._classifier import OptimalTreeClassifier
+    from certree.estimators._task_tree import BaseTaskTree
 
 Asking: TypeAlias = "BaseTaskTree | OptimalTreeClassifier"
 """An estimator that may have limits."""

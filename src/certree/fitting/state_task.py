@@ -39,12 +39,12 @@ from certree.tasks._limited import LimitedOnRows
 from certree.tasks._task import LeafProblem, Rows
 from certree.tree import Labels, Numbers, Payload, SeveralLabels, SeveralNumbers, Tree
 
-from ._counted_rows import CountedRows, NodeAmounts
-from ._measurements import Measurements
-from ._statement import Statement, tree_over
+from .counted_rows import CountedRows, NodeAmounts
+from .measurements import Measurements
+from .statement import Statement, tree_over
 
 if TYPE_CHECKING:
-    from ._optimal_tree import BaseOptimalTree
+    from certree.estimators._optimal_tree import BaseOptimalTree
 
 # No tree is called optimal if rounding is more than one over this of the cost of a single leaf.
 _NEGLIGIBLE = 2**10

@@ -17,10 +17,10 @@ from certree.results._progress import Callback, Observer
 from certree.results._record import Record
 from certree.tree._plain import type_hints
 
-from ._statement import Statement
+from .statement import Statement
 
 if TYPE_CHECKING:
-    from ._optimal_tree import BaseOptimalTree
+    from certree.estimators._optimal_tree import BaseOptimalTree
 
 C = TypeVar("C", bound=Record)
 

@@ -10,11 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from certree.numbers._exact import read_fraction
+from certree.numbers._fractions import is_whole
 from certree.tasks._limit import LeafMinimum, Limit
 from certree.tasks._limited import Limited
 from certree.tasks._task import Task
-
-from ._parameters import is_whole
 
 
 def capacity_limits(

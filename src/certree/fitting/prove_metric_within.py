@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 from certree import engine
 from certree.engine._ordered import expand
 from certree.engine._within_limits import LimitedProblem
-from certree.fitting.plan import Route
 from certree.metrics import ErrorFront, Metric, PartialAUC
 from certree.numbers._exact import parse_penalty, read_fraction
 from certree.proofs._metric_limits import ROOM_FOR_MULTIPLIERS, LimitedSession
@@ -23,12 +22,11 @@ from certree.results._limit_certificate import LimitedCertificate, LimitValue
 from certree.results._progress import Callback
 from certree.tasks._limited import LimitedOnRows, Planes, limits_on
 
-from ._binary_statement import BinaryStatement
-from ._chain_fit import fit_chain
-from ._fair_watch import FairObserver
-from ._front_fit import fit_front
-from ._limited_fit import limit_values, reach_of
-from ._metric_fit import (
+from .plan import Route
+from .prove_area import fit_chain
+from .prove_front import fit_front
+from .prove_limited import limit_values, reach_of
+from .prove_metric import (
     Fitted,
     TrainingRows,
     confusion_fields,
@@ -39,10 +37,12 @@ from ._metric_fit import (
     most_metric_weight,
     state_metric,
 )
-from ._task_statement import rows_with_weights
+from .state_binary import BinaryStatement
+from .state_task import rows_with_weights
+from .watch_groups import FairObserver
 
 if TYPE_CHECKING:
-    from ._classifier import OptimalTreeClassifier
+    from certree.estimators._classifier import OptimalTreeClassifier
 
 
 def fit_binary(

@@ -38,13 +38,13 @@ from certree.results._progress import Callback, Observer
 from certree.results._rounding import at_most
 from certree.tasks._rates import disparity, read_tolerances
 
-from ._certify import certify
-from ._fair_statement import FairMetricStatement, FairStatement
-from ._fair_watch import FairObserver, watch_fair
-from ._metric_fit import confusion_fields, metric_answer, metric_search
+from .certify import certify
+from .prove_metric import confusion_fields, metric_answer, metric_search
+from .state_groups import FairMetricStatement, FairStatement
+from .watch_groups import FairObserver, watch_fair
 
 if TYPE_CHECKING:
-    from ._fair import FairTreeClassifier
+    from certree.estimators._fair import FairTreeClassifier
 
 
 # Small problems are searched without multipliers (`is_small`). Curves are, too, if there are not

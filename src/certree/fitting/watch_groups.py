@@ -11,11 +11,11 @@ from certree.results._activity import activity
 from certree.results._certificate import Exact, exact
 from certree.results._progress import Callback, Measure, Observer, Progress, trees_so_far
 
-from ._fair_statement import FairMetricStatement, FairStatement
-from ._metric_fit import decimal
+from .prove_metric import decimal
+from .state_groups import FairMetricStatement, FairStatement
 
 if TYPE_CHECKING:
-    from ._fair import FairTreeClassifier
+    from certree.estimators._fair import FairTreeClassifier
 
 
 class FairObserver(Observer):

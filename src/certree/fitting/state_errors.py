@@ -36,9 +36,9 @@ from certree.results._certificate import Exact, exact
 from certree.results._progress import Measure
 from certree.tree import Labels, Tree
 
-from ._counted_rows import CountedRows
-from ._objective import task_name
-from ._statement import Statement, tree_over
+from .counted_rows import CountedRows
+from .objectives import task_name
+from .statement import Statement, tree_over
 
 # Shares of the weight of rows choose thresholds; weights that are rounded have so many steps there.
 _ENCODER_STEPS = 2**30

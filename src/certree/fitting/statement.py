@@ -19,7 +19,7 @@ from certree.results._certificate import Exact
 from certree.results._progress import Measure
 from certree.tree import Tree
 
-from ._counted_rows import CountedRows
+from .counted_rows import CountedRows
 
 
 @dataclass(frozen=True, kw_only=True)

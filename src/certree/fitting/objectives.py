@@ -2,40 +2,15 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
 from typing import Any
 
 from certree import metrics
-from certree.fitting.asked import ERRORS, METRICS, WEIGHTS, Objective
 from certree.metrics import Metric
 
-from ._parameters import OneOf
-from ._suggestions import nearest_objective
+from .asked import ERRORS, METRICS, WEIGHTS, Objective
 
 DIRECT = ("accuracy", "balanced_accuracy")
 """Objectives for any number of classes that one search answers, in units of weighted errors."""
-
-
-def check_objective(name: str, value: object) -> None:
-    """Raise TypeError or ValueError unless `value` can be an objective."""
-    if isinstance(value, type):
-        raise TypeError(
-            f"{name}={value.__name__} is a class; give one of its instances, {value.__name__}()."
-        )
-    if isinstance(value, Metric) or callable(value):
-        return
-    if isinstance(value, str):
-        # Some have further names.
-        with suppress(ValueError):
-            metrics.get(value)
-            return
-    supported = OneOf((*DIRECT, *(other for other in metrics.names() if other not in DIRECT)))
-    try:
-        supported(name, value)
-    except ValueError as error:
-        near = nearest_objective(str(value), metrics.names())
-        hint = "" if near is None else f" The nearest is {name}={near!r}."
-        raise ValueError(f"{error}{hint}") from None
 
 
 def read_metric(objective: Any) -> Metric | None:

@@ -19,12 +19,12 @@ from certree.results._lazy import Lazy
 from certree.results._pareto import FrontCertificate, ParetoFront, Point, most_accurate
 from certree.results._progress import Callback, FrontObserver, Observer
 
-from ._binary_statement import BinaryStatement
-from ._certify import certify
-from ._metric_fit import Fitted, TrainingRows, state_metric
+from .certify import certify
+from .prove_metric import Fitted, TrainingRows, state_metric
+from .state_binary import BinaryStatement
 
 if TYPE_CHECKING:
-    from ._classifier import OptimalTreeClassifier
+    from certree.estimators._classifier import OptimalTreeClassifier
 
 
 @dataclass(frozen=True)

@@ -15,11 +15,11 @@ from certree.results._answer import Answer
 from certree.results._certificate import exact
 from certree.results._progress import Callback
 
-from ._binary_statement import BinaryStatement
-from ._metric_fit import Fitted, TrainingRows, state_metric
+from .prove_metric import Fitted, TrainingRows, state_metric
+from .state_binary import BinaryStatement
 
 if TYPE_CHECKING:
-    from ._classifier import OptimalTreeClassifier
+    from certree.estimators._classifier import OptimalTreeClassifier
 
 # The search multiplies 2 P N by the denominators of rate and complexity, and allows for as many
 # penalties as there are rows and one more; either is below 2**58. A rounded penalty may be larger

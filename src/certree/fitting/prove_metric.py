@@ -19,13 +19,13 @@ from certree.results._certificate import Exact, exact
 from certree.results._progress import Callback, Observer
 from certree.results._rounding import at_most, nearest
 
-from ._binary_statement import BinaryStatement, binary_statement, check_binary
-from ._error_statement import ErrorStatement, state_errors
-from ._warm_start import WarmStart, WarmTree
+from .known_tree import WarmStart, WarmTree
+from .state_binary import BinaryStatement, binary_statement, check_binary
+from .state_errors import ErrorStatement, state_errors
 
 if TYPE_CHECKING:
-    from ._classifier import OptimalTreeClassifier
-    from ._fair import FairTreeClassifier
+    from certree.estimators._classifier import OptimalTreeClassifier
+    from certree.estimators._fair import FairTreeClassifier
 
 # Weights of false positives and negatives up to this can be told apart in 64 bits.
 _ERROR_WEIGHTS = 2**21

@@ -22,7 +22,7 @@ from certree.results._answer import Answer
 from certree.results._certificate import Exact, exact
 from certree.results._progress import Measure
 
-from ._error_statement import ErrorStatement
+from .state_errors import ErrorStatement
 
 # One unit of cost for a false positive, and one for a false negative: [row type][label].
 _ERRORS = np.array([[0, 1], [1, 0]], dtype=np.int64)

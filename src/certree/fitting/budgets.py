@@ -20,9 +20,8 @@ from certree.encoding._room import Room
 from certree.engine._budget import Budget, budget, current
 from certree.engine._ordered import Columns
 from certree.exceptions import OptimalityWarning, warn
+from certree.numbers._fractions import is_whole
 from certree.results._activity import phase, watched
-
-from ._parameters import is_whole
 
 # More threads than this are of no use on any machine.
 _MOST_THREADS = 4096

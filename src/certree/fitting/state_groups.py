@@ -38,13 +38,13 @@ from certree.tasks._rates import (
     read_tolerances,
 )
 
-from ._binary_statement import BinaryStatement, binary_statement, check_binary, find_positive
-from ._error_statement import ErrorStatement, state_errors
-from ._metric_fit import most_metric_weight
-from ._objective import read_metric
+from .objectives import read_metric
+from .prove_metric import most_metric_weight
+from .state_binary import BinaryStatement, binary_statement, check_binary, find_positive
+from .state_errors import ErrorStatement, state_errors
 
 if TYPE_CHECKING:
-    from ._fair import FairTreeClassifier
+    from certree.estimators._fair import FairTreeClassifier
 
 # Costs of a matrix are integers up to this, which leaves room for weights.
 _MOST_PRICE = 2**20
