@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from certree.encoding._cells import constant_within
+from certree.encoding._row_cells import constant_within
 from certree.proofs._fair_limits import fair_limits
 from certree.tasks._rates import (
     CONSTRAINTS,

@@ -20,7 +20,7 @@ from certree import OptimalTreeClassifier, optimality_gap, regularization_path, 
 from certree.encoding._ranks import RankedColumns
 from certree.engine import Question, _choice, _ordered, _search
 from certree.engine._choice import prefers_ranks
-from certree.estimators import _error_statement
+from certree.fitting.state_errors import state_errors
 
 from .test_ranks import mixed
 
@@ -462,9 +462,7 @@ def test_ranks_hold_the_rows_that_count(forced: Any) -> None:
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(100, 2)), rng.integers(0, 2, 100)
     weights = (np.arange(100) % 3 > 0).astype(int)
-    statement = _error_statement.state_errors(
-        OptimalTreeClassifier(2, thresholds="all"), X, y, weights, Question(2)
-    )
+    statement = state_errors(OptimalTreeClassifier(2, thresholds="all"), X, y, weights, Question(2))
     assert isinstance(statement.columns, RankedColumns)
     assert statement.columns.shape == (66, 130)
     assert statement.problem.columns.shape == (66, 130)

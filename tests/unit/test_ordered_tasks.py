@@ -21,11 +21,11 @@ from certree import (
     tasks,
     verify,
 )
-from certree.encoding._cells import constant_within
 from certree.encoding._ranks import RankedColumns
+from certree.encoding._row_cells import constant_within
 from certree.engine import Question, _choice, _ordered, _search
 from certree.engine._choice import prefers_ranks
-from certree.estimators._task_statement import TaskStatement, state_task
+from certree.fitting.state_task import TaskStatement, state_task
 from certree.proofs import _limit_scalar
 from certree.tasks._rates import read_groups
 

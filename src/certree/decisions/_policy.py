@@ -14,22 +14,24 @@ from sklearn.utils.validation import check_is_fitted
 
 from certree.encoding import Reduced, read_table
 from certree.encoding._reduced import CostSums
-from certree.estimators._capacity import (
+from certree.estimators._parameters import Number, OneOf, WholeNumber
+from certree.estimators._task_tree import BaseTaskTree
+from certree.estimators._vocabulary import fitted, parameter, with_parameters
+from certree.fitting.asked import COSTS, Objective
+from certree.fitting.plan import Route
+from certree.fitting.statement import Statement
+from certree.fitting.tree_limits import (
     budget_limits,
     capacity_limits,
     received_minimum,
     with_limits,
 )
-from certree.estimators._parameters import Number, OneOf, WholeNumber, is_whole
-from certree.estimators._statement import Statement
-from certree.estimators._task_tree import BaseTaskTree
-from certree.estimators._vocabulary import fitted, parameter, with_parameters
-from certree.fitting.asked import COSTS, Objective
-from certree.fitting.plan import Route
+from certree.leaves.costs.loss import Rewards
 from certree.numbers._fixed_point import check_numbers
+from certree.numbers._fractions import is_whole
 from certree.results._activity import phase
 from certree.results._progress import Callback
-from certree.tasks._label_costs import Rewards, read_labels
+from certree.tasks._label_costs import read_labels
 from certree.tasks._limited import Limited
 from certree.tasks._task import Task
 

@@ -12,16 +12,17 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from certree import engine
-from certree.encoding._cells import as_columns
+from certree.encoding._row_cells import as_columns
 from certree.engine._budget import Budget
 from certree.engine._workers import leaving_interrupts
-from certree.estimators._budgets import open_call, run_jobs
-from certree.estimators._parameters import OneOf, WholeNumber, check_verbose, is_whole, least_rows
+from certree.estimators._parameters import OneOf, WholeNumber, check_verbose, least_rows
 from certree.estimators._reading import EncodesTables
 from certree.estimators._vocabulary import check_parameters, fitted, parameter, with_parameters
 from certree.exceptions import OptimalityWarning, warn
 from certree.files import written_by_fields
+from certree.fitting.budgets import open_call, run_jobs
 from certree.numbers._exact import scale_weights
+from certree.numbers._fractions import is_whole
 from certree.oracles import Oracle
 from certree.tasks._task import Rows
 

@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 
 from certree import engine
 from certree.encoding import TableEncoder
-from certree.estimators._statement import tree_over
-from certree.estimators._task_statement import Reached, TaskStatement
 from certree.files import written_by_fields
+from certree.fitting.state_task import Reached, TaskStatement
+from certree.fitting.statement import tree_over
 from certree.numbers._scale import Scale
 from certree.oracles import Oracle
 from certree.tree import ChosenDecisions, Tree

@@ -13,17 +13,17 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import _num_samples, check_is_fitted
 
 from certree.encoding import Reduced, TableEncoder, compare_columns, read_table
-from certree.encoding._cells import Cells
 from certree.encoding._named import read_outputs
 from certree.encoding._not_tables import refuse_other_forms
+from certree.encoding._row_cells import Cells
 from certree.encoding._texts import as_array
 from certree.engine import Question
 from certree.files import model_to_json, register_estimator, write_whole
+from certree.fitting.budgets import encode_within
 from certree.results._path import RegularizationPath
 from certree.results._progress import Callback
 from certree.tree import Tree
 
-from ._budgets import encode_within
 from ._explaining import explain
 from ._notebook import model_html
 from ._parameters import least_rows
