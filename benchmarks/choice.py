@@ -32,7 +32,7 @@ from harness import report  # noqa: E402
 
 from certree import OptimalTreeClassifier, OptimalTreeRegressor  # noqa: E402
 from certree.engine._ordered import expected_times, prefers_ranks  # noqa: E402
-from certree.estimators import _error_statement, _task_statement  # noqa: E402
+from certree.fitting import state_errors, state_task  # noqa: E402
 
 ROWS, FEATURES, CUTS, DEPTHS = (400, 2500), 6, (8, 32, "all"), (2, 3)
 KINDS: dict[str, Callable[..., Any]] = {
@@ -68,7 +68,7 @@ def measure(kind: str, n_rows: int, cuts: Any, depth: int, limit: float) -> dict
             }
             return is_ranked
 
-        for module in (_error_statement, _task_statement):
+        for module in (state_errors, state_task):
             module.prefers_ranks = choose  # type: ignore[attr-defined]
         model = KINDS[kind](depth, thresholds=cuts, time_limit=None)
         start = time.process_time()

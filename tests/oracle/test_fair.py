@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from certree import FairTreeClassifier, verify
-from certree.estimators import _fair_fit
+from certree.fitting import prove_groups
 from certree.proofs import _metric_limits
 from certree.tasks._rates import CONSTRAINTS
 
@@ -114,7 +114,7 @@ def test_curves_equal_brute_force(
     constraint: str, n_groups: int, at_once: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     if not at_once:
-        monkeypatch.setattr(_fair_fit, "_FEW_TESTS", -1)
+        monkeypatch.setattr(prove_groups, "_FEW_TESTS", -1)
     rng = np.random.default_rng([7, n_groups, *map(ord, constraint)])
     for _ in range(8):
         table, classes, groups, weights = draw(rng, constraint, n_groups)

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from certree import FairTreeClassifier, verify
-from certree.estimators import _fair_fit
+from certree.fitting import prove_groups
 from certree.numbers import _digits
 from certree.proofs import _fair_limits, _metric_limits
 from certree.tasks._rates import CONSTRAINTS
@@ -45,7 +45,7 @@ def test_fair_trees_are_the_best_however_few_digits_lead(
     if not at_once:
         monkeypatch.setattr(_metric_limits, "_SHALLOW", -1)
         monkeypatch.setattr(_metric_limits, "_FEW_PATHS", -1)
-        monkeypatch.setattr(_fair_fit, "_FEW_TESTS", -1)
+        monkeypatch.setattr(prove_groups, "_FEW_TESTS", -1)
     rng = np.random.default_rng([9, n_groups, *map(ord, constraint)])
     for _ in range(4):
         data = table, classes, groups, weights = draw(rng, constraint, n_groups)

@@ -13,7 +13,7 @@ from certree.encoding import TableEncoder
 from certree.encoding._room import Room
 from certree.engine import _ordered
 from certree.engine._ordered import OrderedSession
-from certree.estimators import _error_statement
+from certree.fitting import state_errors
 from certree.proofs._metric_search import solve_metric, solve_metric_path
 from tests.oracle.confusion import Confusions
 
@@ -81,10 +81,10 @@ def test_ranks_and_columns_prove_the_same_value(
 
     original = _ordered.solve_ordered
     monkeypatch.setattr(_ordered, "solve_ordered", solve)
-    monkeypatch.setattr(_error_statement, "solve_ordered", solve)
+    monkeypatch.setattr(state_errors, "solve_ordered", solve)
     models = []
     for by_ranks in (False, True):
-        monkeypatch.setattr(_error_statement, "prefers_ranks", lambda *_, _b=by_ranks, **__: _b)
+        monkeypatch.setattr(state_errors, "prefers_ranks", lambda *_, _b=by_ranks, **__: _b)
         model = OptimalTreeClassifier(max_depth, objective=name, thresholds="all", **options)
         models.append(model.fit(table, labels))
         assert (n_calls > 0) == by_ranks

@@ -22,8 +22,8 @@ from certree import (
     tasks,
     verify,
 )
-from certree.estimators import _binary_fit
-from certree.estimators._metric_fit import metric_search
+from certree.fitting import prove_metric_within
+from certree.fitting.prove_metric import metric_search
 from certree.proofs._metric_limits import LimitedSession
 
 PATIENTS = datasets.make_policy_example(120)
@@ -240,7 +240,7 @@ def test_a_search_that_is_stopped_keeps_what_the_search_of_all_trees_has_found(
 
     settings: dict[str, Any] = {"objective": "f1", "pos_label": "default", "thresholds": 4}
     free = OptimalTreeClassifier(2, **settings).fit(X, y).certificate_
-    monkeypatch.setattr(_binary_fit, "metric_search", stopped)
+    monkeypatch.setattr(prove_metric_within, "metric_search", stopped)
     for most in (0.05, 0.9):
         model = OptimalTreeClassifier(2, capacity={"default": most}, **settings)
         if most == 0.05:

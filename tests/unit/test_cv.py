@@ -37,7 +37,7 @@ from certree import (
     verify,
 )
 from certree.encoding import _table
-from certree.estimators import _budgets
+from certree.fitting import budgets
 
 
 @pytest.fixture(scope="module")
@@ -466,7 +466,7 @@ def test_rows_are_divided_with_all_that_belongs_to_them() -> None:
 def test_policies_are_scored_by_rewards_that_are_estimated_once(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    from certree.estimators import _policy
+    from certree.decisions import _policy
 
     calls = []
     whole = _policy.policy_scores
@@ -529,7 +529,7 @@ def test_folds_run_in_the_processes_of_a_joblib_backend(
         parallel_config(backend="loky", n_jobs=2),
         pytest.MonkeyPatch.context() as patch,
     ):
-        patch.setattr(_budgets, "phase", phases.append)
+        patch.setattr(budgets, "phase", phases.append)
         model = OptimalTreeClassifierCV(depths=(1, 2), cv=4, n_jobs=n_jobs).fit(*data)
     assert "searching folds, 4 of 4 done" in phases
     assert model.best_params_ == expected.best_params_

@@ -20,8 +20,8 @@ from certree import (
     engine,
     verify,
 )
-from certree.estimators import _budgets
-from certree.estimators._budgets import memory_bytes, processor_count, thread_count
+from certree.fitting import budgets
+from certree.fitting.budgets import memory_bytes, processor_count, thread_count
 
 
 def noise(n_rows: int, n_columns: int, seed: int = 0) -> tuple[Any, Any]:
@@ -77,20 +77,20 @@ def test_memory_must_be_positive_and_of_the_right_type() -> None:
 
 
 def test_auto_is_half_of_the_memory(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(_budgets, "machine_memory", lambda: 1000)
+    monkeypatch.setattr(budgets, "machine_memory", lambda: 1000)
     assert memory_bytes("auto") == 500
-    monkeypatch.setattr(_budgets, "machine_memory", lambda: None)
+    monkeypatch.setattr(budgets, "machine_memory", lambda: None)
     assert memory_bytes("auto") is None
 
 
 def test_the_limit_of_the_control_group_counts(tmp_path: Any, monkeypatch: Any) -> None:
     limit = tmp_path / "memory.max"
     limit.write_text("max\n")
-    monkeypatch.setattr(_budgets, "_GROUP_LIMITS", (str(limit), str(tmp_path / "absent")))
-    physical = _budgets.machine_memory.__wrapped__()
+    monkeypatch.setattr(budgets, "_GROUP_LIMITS", (str(limit), str(tmp_path / "absent")))
+    physical = budgets.machine_memory.__wrapped__()
     assert physical is None or physical > 2**20
     limit.write_text("1048576\n")
-    assert _budgets.machine_memory.__wrapped__() == 2**20
+    assert budgets.machine_memory.__wrapped__() == 2**20
 
 
 def test_threads_are_counted_as_in_scikit_learn() -> None:

@@ -20,7 +20,7 @@ from certree import OptimalTreeClassifier, optimality_gap, regularization_path, 
 from certree.encoding import RankedColumns
 from certree.engine import _ordered
 from certree.engine._ordered import RankLimits, prefers_ranks
-from certree.estimators import _error_statement
+from certree.fitting import state_errors
 
 from .test_ranks import mixed
 
@@ -30,7 +30,7 @@ def forced(monkeypatch: pytest.MonkeyPatch) -> Any:
     """Return what chooses the search of all fits that follow."""
 
     def force(by_ranks: bool) -> None:
-        monkeypatch.setattr(_error_statement, "prefers_ranks", lambda *_, **__: by_ranks)
+        monkeypatch.setattr(state_errors, "prefers_ranks", lambda *_, **__: by_ranks)
 
     return force
 
@@ -44,7 +44,7 @@ def by_ranks(monkeypatch: pytest.MonkeyPatch) -> list[int]:
         found.append(problem.columns.shape[1])
         return _ordered.solve_ordered(problem, *others)
 
-    monkeypatch.setattr(_error_statement, "solve_ordered", solve)
+    monkeypatch.setattr(state_errors, "solve_ordered", solve)
     return found
 
 
@@ -462,7 +462,7 @@ def test_ranks_hold_the_rows_that_count(forced: Any) -> None:
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(100, 2)), rng.integers(0, 2, 100)
     weights = (np.arange(100) % 3 > 0).astype(int)
-    statement = _error_statement.state_errors(
+    statement = state_errors.state_errors(
         OptimalTreeClassifier(2, thresholds="all"), X, y, weights, rank_limits=RankLimits(2)
     )
     assert isinstance(statement.columns, RankedColumns)

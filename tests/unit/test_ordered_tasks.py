@@ -24,8 +24,9 @@ from certree import (
 from certree.encoding import RankedColumns
 from certree.engine import _ordered
 from certree.engine._ordered import RankLimits, prefers_ranks
-from certree.estimators import _error_statement, _task_statement
-from certree.estimators._task_statement import TaskStatement, state_task
+from certree.fitting import state_errors
+from certree.fitting import state_task as task_statements
+from certree.fitting.state_task import TaskStatement, state_task
 from certree.proofs import _limit_scalar
 from certree.tasks._rates import decided_by_group, read_groups
 
@@ -133,7 +134,7 @@ def forced(monkeypatch: pytest.MonkeyPatch) -> Any:
     """Return what chooses the search of all fits that follow."""
 
     def force(by_ranks: bool) -> None:
-        monkeypatch.setattr(_task_statement, "prefers_ranks", lambda *_, **__: by_ranks)
+        monkeypatch.setattr(task_statements, "prefers_ranks", lambda *_, **__: by_ranks)
 
     return force
 
@@ -147,7 +148,7 @@ def by_ranks(monkeypatch: pytest.MonkeyPatch) -> list[int]:
         found.append(problem.columns.shape[1])
         return _ordered.solve_ordered_vector(problem, *others)
 
-    monkeypatch.setattr(_task_statement, "solve_ordered_vector", search)
+    monkeypatch.setattr(task_statements, "solve_ordered_vector", search)
     return found
 
 
@@ -473,7 +474,7 @@ def test_fair_trees_are_the_same(
         X["group"] = group
     found = []
     for choice in (False, True):
-        monkeypatch.setattr(_error_statement, "prefers_ranks", lambda *_, by=choice, **__: by)
+        monkeypatch.setattr(state_errors, "prefers_ranks", lambda *_, by=choice, **__: by)
         model = FairTreeClassifier(max_depth=2, tolerance=0.05, thresholds="all", **options)
         model.fit(X, y, sensitive_features=group)
         assert verify(model, X, y, sensitive_features=group)

@@ -14,7 +14,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
 
 from certree import datasets
-from certree.estimators._policy_scores import Teacher, combine, policy_scores, read_history
+from certree.decisions._policy_scores import Teacher, combine, policy_scores, read_history
 
 
 class Mean(RegressorMixin, BaseEstimator):

@@ -24,7 +24,7 @@ from certree import (
     tasks,
     verify,
 )
-from certree.estimators._limited_fit import stated_proof
+from certree.fitting.prove_limited import stated_proof
 from certree.results._limit_certificate import LimitValue, Reach
 
 X = np.array([[0, 0], [0, 1], [1, 0], [1, 1], [1, 1], [0, 1]])

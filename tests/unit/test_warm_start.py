@@ -18,7 +18,7 @@ from tests.unit.trees import Case, cases, chain
 from certree import OptimalTreeClassifier, Tree, datasets, optimality_gap, verify
 from certree.encoding import Category, Flag, Missing, TableEncoder, Threshold, read_table
 from certree.engine._scalar import Problem
-from certree.estimators._warm_start import express
+from certree.fitting.known_tree import express
 from certree.tree._from_sklearn import exact_threshold, from_sklearn
 
 

@@ -18,7 +18,7 @@ from sklearn.utils import get_tags
 
 from certree._version import __version__
 from certree.engine import build_info
-from certree.estimators._budgets import machine_memory, processor_count
+from certree.fitting.budgets import machine_memory, processor_count
 from certree.report import report
 from certree.tree import Tree
 from certree.verify import verify

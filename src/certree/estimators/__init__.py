@@ -6,22 +6,23 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from certree.decisions._policy import PolicyTree
+    from certree.decisions._policy_value import PolicyValue
+    from certree.decisions._spo_forest import SPOForest
+    from certree.decisions._spo_tree import SPOTree
+    from certree.fitting.measurements import Measurement
+    from certree.leaves.clusters.estimator import OptimalTreeClusterer
+    from certree.leaves.costs.estimator import CostSensitiveTreeClassifier
+    from certree.leaves.linear.estimator import LinearTreeRegressor
+    from certree.leaves.numbers.estimator import OptimalTreeRegressor
+    from certree.leaves.ordinal.estimator import OrdinalTreeClassifier
+    from certree.leaves.survival.estimator import SurvivalTree
+
     from ._classifier import OptimalTreeClassifier
-    from ._clusterer import OptimalTreeClusterer
-    from ._cost_sensitive import CostSensitiveTreeClassifier
     from ._fair import FairTreeClassifier
-    from ._linear_tree import LinearTreeRegressor
-    from ._measurements import Measurement
     from ._optimality import OptimalityGap, optimality_gap
-    from ._ordinal import OrdinalTreeClassifier
     from ._pareto_front import pareto_front
-    from ._policy import PolicyTree
-    from ._policy_value import PolicyValue
-    from ._regressor import OptimalTreeRegressor
     from ._regularization import regularization_path
-    from ._spo_forest import SPOForest
-    from ._spo_tree import SPOTree
-    from ._survival_tree import SurvivalTree
     from ._tree_cv import OptimalTreeClassifierCV, OptimalTreeRegressorCV, TreeCV
 
 __all__ = [
@@ -48,26 +49,26 @@ __all__ = [
 ]
 
 _MODULES = {
-    "CostSensitiveTreeClassifier": "_cost_sensitive",
-    "FairTreeClassifier": "_fair",
-    "LinearTreeRegressor": "_linear_tree",
-    "Measurement": "_measurements",
-    "OptimalTreeClassifier": "_classifier",
-    "OptimalTreeClassifierCV": "_tree_cv",
-    "OptimalTreeClusterer": "_clusterer",
-    "OptimalTreeRegressor": "_regressor",
-    "OptimalTreeRegressorCV": "_tree_cv",
-    "OptimalityGap": "_optimality",
-    "OrdinalTreeClassifier": "_ordinal",
-    "PolicyTree": "_policy",
-    "PolicyValue": "_policy_value",
-    "SPOForest": "_spo_forest",
-    "SPOTree": "_spo_tree",
-    "SurvivalTree": "_survival_tree",
-    "TreeCV": "_tree_cv",
-    "optimality_gap": "_optimality",
-    "pareto_front": "_pareto_front",
-    "regularization_path": "_regularization",
+    "CostSensitiveTreeClassifier": "certree.leaves.costs.estimator",
+    "FairTreeClassifier": "._fair",
+    "LinearTreeRegressor": "certree.leaves.linear.estimator",
+    "Measurement": "certree.fitting.measurements",
+    "OptimalTreeClassifier": "._classifier",
+    "OptimalTreeClassifierCV": "._tree_cv",
+    "OptimalTreeClusterer": "certree.leaves.clusters.estimator",
+    "OptimalTreeRegressor": "certree.leaves.numbers.estimator",
+    "OptimalTreeRegressorCV": "._tree_cv",
+    "OptimalityGap": "._optimality",
+    "OrdinalTreeClassifier": "certree.leaves.ordinal.estimator",
+    "PolicyTree": "certree.decisions._policy",
+    "PolicyValue": "certree.decisions._policy_value",
+    "SPOForest": "certree.decisions._spo_forest",
+    "SPOTree": "certree.decisions._spo_tree",
+    "SurvivalTree": "certree.leaves.survival.estimator",
+    "TreeCV": "._tree_cv",
+    "optimality_gap": "._optimality",
+    "pareto_front": "._pareto_front",
+    "regularization_path": "._regularization",
 }
 """Where each name is."""
 
@@ -75,7 +76,7 @@ _MODULES = {
 def __getattr__(name: str) -> Any:
     if name not in _MODULES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = globals()[name] = getattr(import_module(f"{__name__}.{_MODULES[name]}"), name)
+    value = globals()[name] = getattr(import_module(_MODULES[name], __name__), name)
     return value
 
 

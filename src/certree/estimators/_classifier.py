@@ -14,7 +14,20 @@ from certree.encoding._classes import check_labels, encode_labels
 from certree.encoding._named import read_outputs
 from certree.engine._ordered import RankLimits
 from certree.fitting.asked import Objective
+from certree.fitting.certify import certify
+from certree.fitting.known_tree import WarmStart, WarmTree, broken_limits, express, read_tree
+from certree.fitting.objectives import is_direct, objective_asked, read_metric, task_name
 from certree.fitting.plan import Route, plan
+from certree.fitting.prove_limited import fit_within
+from certree.fitting.prove_metric import Fitted, TrainingRows
+from certree.fitting.prove_metric_within import fit_binary
+from certree.fitting.state_binary import find_positive
+from certree.fitting.state_errors import ErrorStatement, state_errors
+from certree.fitting.state_task import TaskStatement, state_task
+from certree.fitting.statement import Statement
+from certree.fitting.tree_limits import capacity_limits, split_limits
+from certree.leaves.labels.errors import Misclassification, OutputErrors, encode_outputs
+from certree.leaves.outputs.weights import refuse_for_one
 from certree.results._answer import Answer
 from certree.results._certificate import Certificate
 from certree.results._pareto import ParetoFront
@@ -22,26 +35,13 @@ from certree.results._progress import Callback
 from certree.results._task_certificate import TaskCertificate
 from certree.tasks._limit import LeafMinimum, Limit
 from certree.tasks._limited import Limited
-from certree.tasks._misclassification import Misclassification, OutputErrors, encode_outputs
-from certree.tasks._output_weights import refuse_for_one
 
-from ._binary_fit import fit_binary
-from ._binary_statement import find_positive
-from ._capacity import capacity_limits, split_limits
-from ._certify import certify
-from ._error_statement import ErrorStatement, state_errors
-from ._limited_fit import fit_within
-from ._metric_fit import Fitted, TrainingRows
-from ._objective import is_direct, objective_asked, read_metric, task_name
 from ._optimal_tree import SharesSearch
 from ._parameters import OneOf
 from ._rare_classes import hint_at_rare_classes
 from ._reading import PredictsClasses
 from ._scoring import metric_score, with_class_weights
-from ._statement import Statement
-from ._task_statement import TaskStatement, state_task
 from ._vocabulary import ClassParameters, DepthByPosition, fitted, parameter, with_parameters
-from ._warm_start import WarmStart, WarmTree, broken_limits, express, read_tree
 
 
 @with_parameters

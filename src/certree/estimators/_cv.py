@@ -24,17 +24,18 @@ from certree.engine._budget import Budget, budget
 from certree.engine._workers import leaving_interrupts
 from certree.exceptions import OptimalityWarning, RareClassWarning, warn
 from certree.fitting.asked import Asked
+from certree.fitting.budgets import job_count, open_call, run_jobs, shares_memory
+from certree.fitting.certify import find_path
 from certree.fitting.plan import plan
 from certree.numbers._exact import read_fraction
+from certree.numbers._fractions import is_whole
 from certree.numbers._weights import read_weights, relative_weights
 from certree.results._activity import step
 from certree.results._progress import Callback
 from certree.results._validation import ValidationCurve
 
-from ._budgets import job_count, open_call, run_jobs, shares_memory
-from ._certify import find_path
 from ._optimal_tree import BaseOptimalTree
-from ._parameters import Number, OneOf, is_whole
+from ._parameters import Number, OneOf
 from ._reading import PredictsByTree
 from ._scoring import Scorer, read_scorer
 from ._sizes import Limits, Part, Tried, models_within

@@ -16,6 +16,9 @@ from certree.encoding._classes import check_labels
 from certree.encoding._texts import as_array
 from certree.exceptions import OptimalityWarning, warn
 from certree.fitting.asked import Objective
+from certree.fitting.objectives import objective_asked, task_name
+from certree.fitting.prove_groups import find_curve, solve_fair
+from certree.fitting.state_groups import read_prices, state_fairness
 from certree.results._certificate import Exact, show
 from certree.results._fairness import FairnessCertificate, FairnessCurve, FairnessReport
 from certree.results._progress import Callback
@@ -29,11 +32,9 @@ from certree.tasks._rates import (
     read_tolerances,
 )
 
-from ._fair_fit import find_curve, solve_fair
 from ._fair_report import report_on
-from ._fair_statement import read_prices, state_fairness
-from ._objective import check_objective, objective_asked, task_name
 from ._optimal_tree import BaseOptimalTree
+from ._parameters import check_objective
 from ._reading import PredictsClasses, labels_of
 from ._scoring import metric_score, with_class_weights
 from ._vocabulary import ClassParameters, fitted, parameter, with_parameters

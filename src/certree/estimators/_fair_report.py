@@ -8,12 +8,11 @@ import numpy as np
 
 from certree.encoding._classes import check_labels
 from certree.fitting.plan import plan
+from certree.fitting.state_binary import find_positive
+from certree.fitting.state_groups import read_sensitive, sensitive_name
 from certree.numbers._exact import check_weights
 from certree.results._fairness import FairnessReport
 from certree.tasks._rates import CONSTRAINTS, constraint_names, rates_on_rows, read_groups
-
-from ._binary_statement import find_positive
-from ._fair_statement import read_sensitive, sensitive_name
 
 if TYPE_CHECKING:
     from ._fair import FairTreeClassifier

@@ -19,7 +19,11 @@ from certree.engine._ordered import RankLimits
 from certree.engine._scalar import most_splits
 from certree.exceptions import InfeasibleError, OptimalityWarning, warn
 from certree.fitting.asked import Asked, Objective
+from certree.fitting.budgets import open_call, thread_count
+from certree.fitting.certify import find_path
+from certree.fitting.known_tree import WarmTree, better_of
 from certree.fitting.plan import Route, plan
+from certree.fitting.statement import Statement
 from certree.numbers._exact import cost_budget, read_fraction
 from certree.results._activity import activity
 from certree.results._answer import Answer
@@ -30,12 +34,9 @@ from certree.results._progress import Callback, Measure, Observer
 from certree.results._record import status_text
 from certree.tree import Tree
 
-from ._budgets import open_call, thread_count
-from ._certify import find_path
 from ._parameters import check_executor
 from ._reading import EncodesTables, KeepsPath, PredictsByTree
 from ._scoring import accepted
-from ._statement import Statement
 from ._vocabulary import (
     BudgetParameters,
     SearchParameters,
@@ -45,7 +46,6 @@ from ._vocabulary import (
     parameter,
     with_parameters,
 )
-from ._warm_start import WarmTree, better_of
 
 # Of the time left, so much is for the tree if a path is asked for, too.
 SHARE_BEFORE_PATH = 0.5

@@ -12,27 +12,28 @@ from numpy.typing import NDArray
 
 from certree.encoding import read_table
 from certree.encoding._classes import check_labels, encode_labels
+from certree.fitting.known_tree import read_tree
+from certree.fitting.objectives import read_metric
+from certree.fitting.prove_metric import in_units
+from certree.fitting.state_binary import BinaryStatement
+from certree.fitting.state_errors import ErrorStatement
+from certree.leaves.numbers.estimator import OptimalTreeRegressor
+from certree.numbers._fractions import is_whole
 from certree.results._card import card, facts_table, folded, sentence
 from certree.results._certificate import Certificate, Exact, exact, show
 from certree.results._rounding import nearest
 from certree.tree import Tree
 
-from ._binary_statement import BinaryStatement
 from ._classifier import OptimalTreeClassifier
-from ._error_statement import ErrorStatement
 from ._given_tree import predicts_numbers, unwrap
-from ._metric_fit import in_units
-from ._objective import read_metric
-from ._parameters import is_whole, least_rows
+from ._parameters import least_rows
 from ._regression_gap import (
     cost_of,
     read_numbers_tree,
     refuse_settings_of_classes,
     search_from,
 )
-from ._regressor import OptimalTreeRegressor
 from ._settings import GapSettings, takes
-from ._warm_start import read_tree
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack

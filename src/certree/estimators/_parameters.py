@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass
-from decimal import Decimal
 from fractions import Fraction
 from math import ceil, inf
 from sys import float_info
-from typing import Any, Protocol, TypeGuard
+from typing import Any, Protocol
 
-import numpy as np
-
+from certree import metrics
 from certree.engine._workers import is_executor
-from certree.numbers._fractions import read_fraction, shown
+from certree.fitting.objectives import DIRECT
+from certree.metrics import Metric
+from certree.numbers._fractions import is_number, is_whole, read_fraction, shown
+
+from ._suggestions import nearest_objective
 
 
 class Check(Protocol):
@@ -126,6 +129,28 @@ def check_verbose(name: str, value: object) -> None:
         raise ValueError(f"{name} must be {wanted}, got {value!r}.")
 
 
+def check_objective(name: str, value: object) -> None:
+    """Raise TypeError or ValueError unless `value` can be an objective."""
+    if isinstance(value, type):
+        raise TypeError(
+            f"{name}={value.__name__} is a class; give one of its instances, {value.__name__}()."
+        )
+    if isinstance(value, Metric) or callable(value):
+        return
+    if isinstance(value, str):
+        # Some have further names.
+        with suppress(ValueError):
+            metrics.get(value)
+            return
+    supported = OneOf((*DIRECT, *(other for other in metrics.names() if other not in DIRECT)))
+    try:
+        supported(name, value)
+    except ValueError as error:
+        near = nearest_objective(str(value), metrics.names())
+        hint = "" if near is None else f" The nearest is {name}={near!r}."
+        raise ValueError(f"{error}{hint}") from None
+
+
 def check_executor(name: str, value: object) -> None:
     """Refuse what runs no tasks."""
     if not is_executor(value):
@@ -134,17 +159,6 @@ def check_executor(name: str, value: object) -> None:
             "an executor, or None"
         )
         raise _wrong_type(name, wanted, value)
-
-
-def is_whole(value: object) -> TypeGuard[int]:
-    """Return whether a value is an integer of Python or NumPy, but not a truth value."""
-    return isinstance(value, int | np.integer) and not isinstance(value, bool)
-
-
-def is_number(value: object) -> TypeGuard[float]:
-    """Return whether a value is a real number, but not a truth value."""
-    kinds = int | float | np.integer | np.floating | Fraction | Decimal
-    return isinstance(value, kinds) and not isinstance(value, bool)
 
 
 def _or_none(meaning: str | None) -> str:

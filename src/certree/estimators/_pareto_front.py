@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from certree.fitting.prove_front import find_front
+from certree.fitting.prove_metric import TrainingRows, state_metric
 from certree.metrics import ErrorFront
 from certree.results._pareto import ParetoFront
 from certree.results._progress import Callback
 
 from ._classifier import OptimalTreeClassifier
-from ._front_fit import find_front
-from ._metric_fit import TrainingRows, state_metric
 from ._settings import FrontSettings, takes
 
 if TYPE_CHECKING:

@@ -19,11 +19,11 @@ from certree.encoding._not_tables import refuse_other_forms
 from certree.encoding._texts import as_array
 from certree.engine._ordered import Columns
 from certree.files import model_to_json, register_estimator, write_whole
+from certree.fitting.budgets import encode_within
 from certree.results._path import RegularizationPath
 from certree.results._progress import Callback
 from certree.tree import Tree
 
-from ._budgets import encode_within
 from ._explaining import explain
 from ._notebook import model_html
 from ._parameters import least_rows

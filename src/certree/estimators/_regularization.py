@@ -5,12 +5,12 @@ from __future__ import annotations
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
+from certree.fitting.certify import find_path
+from certree.fitting.state_errors import state_errors
 from certree.results._path import RegularizationPath
 from certree.results._progress import Callback
 
-from ._certify import find_path
 from ._classifier import OptimalTreeClassifier
-from ._error_statement import state_errors
 from ._settings import PathSettings, takes
 
 if TYPE_CHECKING:

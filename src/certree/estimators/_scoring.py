@@ -12,13 +12,12 @@ from sklearn.metrics import accuracy_score, balanced_accuracy_score, get_scorer
 from certree import metrics
 from certree.encoding._classes import encode_labels
 from certree.encoding._texts import as_array
+from certree.fitting.objectives import DIRECT, is_direct
+from certree.fitting.state_binary import find_positive
 from certree.metrics import Metric
 from certree.numbers._error_weights import class_fractions
 from certree.numbers._weights import relative_weights
 from certree.tree import Tree
-
-from ._binary_statement import find_positive
-from ._objective import DIRECT, is_direct
 
 Scorer = Callable[..., float]
 """Called with a model, a table, its targets, and what else `fit` took for these rows."""

@@ -12,7 +12,11 @@ from sklearn.utils import _safe_indexing
 
 from certree.engine import Nodes, SizedTree
 from certree.engine._budget import budget, current
+from certree.fitting.certify import path_options, solve_path
+from certree.fitting.objectives import read_metric
 from certree.fitting.plan import plan
+from certree.fitting.prove_metric import TrainingRows, in_units, state_metric
+from certree.fitting.statement import Statement
 from certree.metrics import Metric
 from certree.numbers._exact import read_fraction
 from certree.proofs._metric_search import solve_metric_path
@@ -20,12 +24,8 @@ from certree.proofs._metric_solves import Found
 from certree.results._activity import step
 from certree.tree import Tree
 
-from ._certify import path_options, solve_path
 from ._classifier import OptimalTreeClassifier
-from ._metric_fit import TrainingRows, in_units, state_metric
-from ._objective import read_metric
 from ._optimal_tree import BaseOptimalTree
-from ._statement import Statement
 
 Limits = dict[str, Any]
 """What limits a tree: max_depth, and max_splits or complexity where they are tried."""

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from certree.encoding import TableEncoder
 from certree.exceptions import InfeasibleError
 from certree.fitting.asked import COSTS, LEAVES, PARTS, SEVERAL, Asked, Objective
+from certree.fitting.objectives import objective_asked
 from certree.metrics import Metric
 from certree.results._limit_certificate import LimitedCertificate
 from certree.results._path import RegularizationPath
@@ -24,7 +25,6 @@ from certree.tasks._label_costs import _LabelTask
 from certree.tasks._task import Given
 from certree.tree import Tree
 
-from ._objective import objective_asked
 from ._settings import TaskSettings, takes
 from ._solve_limited import TaskFront, solve_for_front
 from ._solve_separable import SeparableSolution, solve_separable

@@ -10,6 +10,13 @@ from typing import TYPE_CHECKING, Any
 from certree.encoding import TableEncoder
 from certree.engine._within_limits import LimitedFront, LimitedTree
 from certree.exceptions import OptimalityWarning, warn
+from certree.fitting.certify import certify
+from certree.fitting.prove_limited import (
+    LimitedStatement,
+    limit_values,
+    state_limited,
+)
+from certree.fitting.state_task import hides_much
 from certree.numbers._fractions import to_float
 from certree.proofs._limit_front import solve_limited_front, solve_objectives
 from certree.results._activity import activity
@@ -30,13 +37,6 @@ from certree.tasks._task import Given
 from certree.tree import Tree
 from certree.tree._nodes import Nodes
 
-from ._certify import certify
-from ._limited_fit import (
-    LimitedStatement,
-    limit_values,
-    state_limited,
-)
-from ._task_statement import hides_much
 from ._task_tree import BaseTaskTree
 
 if TYPE_CHECKING:

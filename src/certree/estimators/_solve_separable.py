@@ -15,6 +15,7 @@ from sklearn.utils.validation import _num_samples
 from certree.encoding import TableEncoder
 from certree.encoding._texts import as_array
 from certree.exceptions import OptimalityWarning, warn
+from certree.fitting.statement import tree_over
 from certree.proofs._batch_search import BatchProgramme, LimitedBatch
 from certree.proofs._separable_search import (
     Candidate,
@@ -34,7 +35,6 @@ from certree.tasks._separable import Both
 from certree.tasks._task import Given
 from certree.tree import Labels, Tree
 
-from ._statement import tree_over
 from ._task_tree import BaseTaskTree
 
 

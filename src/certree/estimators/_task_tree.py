@@ -10,7 +10,11 @@ from numpy.typing import NDArray
 
 from certree import engine
 from certree.fitting.asked import LEAVES, Objective
+from certree.fitting.certify import certify
 from certree.fitting.plan import Route
+from certree.fitting.prove_limited import fit_within
+from certree.fitting.state_task import TaskStatement, state_task
+from certree.fitting.statement import Statement
 from certree.results._answer import Answer
 from certree.results._progress import Callback
 from certree.results._task_certificate import TaskCertificate
@@ -18,11 +22,7 @@ from certree.tasks._limited import Limited
 from certree.tasks._task import Task
 from certree.tree._spread import importances
 
-from ._certify import certify
-from ._limited_fit import fit_within
 from ._optimal_tree import SharesSearch
-from ._statement import Statement
-from ._task_statement import TaskStatement, state_task
 from ._vocabulary import fitted, with_parameters
 
 if TYPE_CHECKING:

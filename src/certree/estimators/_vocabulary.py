@@ -14,8 +14,15 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeVar
 
 from certree.encoding._identifiers import IDENTIFIERS
 
-from ._objective import check_objective
-from ._parameters import Check, Number, OneOf, RowsOrShare, WholeNumber, check_verbose
+from ._parameters import (
+    Check,
+    Number,
+    OneOf,
+    RowsOrShare,
+    WholeNumber,
+    check_objective,
+    check_verbose,
+)
 from ._suggestions import advise
 
 if TYPE_CHECKING:

@@ -9,9 +9,9 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from certree import metrics, oracles
+from certree.decisions.oracles._oracle import Constraints
 from certree.encoding import Multiway, TableEncoder, Test
 from certree.encoding._test_list import Cuts, CutTests, TestList
-from certree.oracles._oracle import Constraints
 from certree.results._certificate import Certificate
 from certree.results._fairness import FairnessCertificate
 from certree.results._limit_certificate import LimitedCertificate

@@ -7,11 +7,13 @@ from decimal import Decimal
 from fractions import Fraction
 from math import ceil, gcd, inf, log10
 from numbers import Rational
-from typing import Any
+from typing import Any, TypeGuard
 
 import numpy as np
 
-__all__ = ["common_unit", "read_fraction", "round_up", "shown", "to_float"]
+__all__ = [
+    *("common_unit", "is_number", "is_whole", "read_fraction", "round_up", "shown", "to_float")
+]
 
 # Numbers of more digits than this are shown by their size.
 _SHOWN_DIGITS = 40
@@ -109,3 +111,14 @@ def round_up(bound: Fraction) -> Fraction:
     bits = bound.numerator.bit_length() - bound.denominator.bit_length()
     step = Fraction(10) ** (int(bits * log10(2)) - 3 - (bits < 0))
     return ceil(bound / step) * step
+
+
+def is_whole(value: object) -> TypeGuard[int]:
+    """Return whether a value is an integer of Python or NumPy, but not a truth value."""
+    return isinstance(value, int | np.integer) and not isinstance(value, bool)
+
+
+def is_number(value: object) -> TypeGuard[float]:
+    """Return whether a value is a real number, but not a truth value."""
+    kinds = int | float | np.integer | np.floating | Fraction | Decimal
+    return isinstance(value, kinds) and not isinstance(value, bool)

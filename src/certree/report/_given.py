@@ -21,11 +21,11 @@ from certree.encoding import (
     format_value,
     read_table,
 )
-from certree.encoding._censored import read_censored
 from certree.encoding._classes import check_labels, encode_labels
 from certree.encoding._tests import is_missing
 from certree.encoding._texts import as_array
 from certree.estimators import PolicyTree
+from certree.leaves.survival.censored import read_censored
 from certree.tree import (
     ChosenDecisions,
     Clusters,

@@ -29,7 +29,7 @@ from certree.encoding import (
 from certree.encoding._times import EPOCH
 
 from ._collapsed import default_last
-from ._payload_linear import Formula
+from ._formula import Formula
 from ._payload_values import NamedVector
 from ._rules import decision_list
 from ._wording import plain

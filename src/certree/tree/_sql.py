@@ -29,7 +29,7 @@ from certree.encoding import (
 from certree.encoding._times import DAY, write_time
 
 from ._collapsed import default_last
-from ._payload_linear import Formula
+from ._formula import Formula
 from ._rules import decision_list
 from ._sql_dialect import Dialect
 

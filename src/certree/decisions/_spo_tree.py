@@ -1,0 +1,453 @@
+"""The tree that decides: exact or greedy."""
+
+from __future__ import annotations
+
+from contextlib import nullcontext
+from dataclasses import replace
+from fractions import Fraction
+from time import perf_counter
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils import _safe_indexing, check_random_state
+
+from certree import engine
+from certree.engine._budget import current
+from certree.engine._ordered import expand
+from certree.estimators._parameters import Number, OneOf, WholeNumber, least_rows
+from certree.estimators._task_tree import BaseTaskTree
+from certree.estimators._vocabulary import fitted, fixed, parameter, with_parameters
+from certree.fitting.asked import DECISIONS, Objective
+from certree.fitting.certify import certify
+from certree.fitting.plan import plan
+from certree.fitting.state_task import state_task
+from certree.oracles import Oracle
+from certree.results._activity import phase
+from certree.results._answer import Answer
+from certree.results._certificate import exact
+from certree.results._progress import Callback
+from certree.results._task_certificate import TaskCertificate
+from certree.tasks._task import Task
+
+from . import _greedy
+from ._spo_base import DecisionMixin
+from ._spo_nodes import (
+    DecidedNodes,
+    DecisionStatement,
+    decision_tree,
+    grown_costs,
+    growth_of,
+    least_units,
+)
+from ._spo_problem import SPOLoss, read_costs, read_target, read_weights
+
+METHODS = ("exact", "greedy")
+CRITERIA = ("spo", "squared_error")
+RULES = ("one_se", "best")
+
+# The core counts the rows of a leaf in 32 bits.
+_MOST_ROWS = 2**31 - 1
+
+
+def check_method(name: str, value: object) -> None:
+    """Refuse unknown methods, and say where the program of the paper is."""
+    if value == "milp":
+        raise ValueError(
+            "method='milp' is not part of certree any more: the program of the paper is in "
+            "benchmarks/papers/spo_program.py; method='exact' finds trees of the same loss."
+        )
+    OneOf(METHODS)(name, value)
+
+
+@with_parameters
+class SPOTree(DecisionMixin, BaseTaskTree):
+    r"""A tree that decides: it minimises the cost of the decisions that follow its predictions.
+
+    Each leaf predicts the mean cost vector of its rows and takes the decision that the oracle
+    finds best for it. Among all trees within the limits it minimises, on the training rows, the
+    mean SPO loss plus a penalty,
+
+    .. math:: \frac{1}{\sum_i w_i} \sum_i w_i \bigl(c_i^\top d(x_i) - z^*(c_i)\bigr)
+              + \text{complexity} \cdot \text{splits},
+
+    where :math:`d(x)` is the decision of the leaf and :math:`z^*(c)` the value of the best one.
+
+    Parameters
+    ----------
+    oracle : oracle, array, callable or None, default=None
+        Which decisions are feasible, see :mod:`certree.oracles`; or an array of decisions, one per
+        line; or a function from cost vectors to decisions; or a model in the manner of PyEPO.
+        None: exactly one of the columns of C is chosen.
+    method : {"exact", "greedy"}, default="exact"
+        "exact": the best tree, with a proof. "greedy": recursive partitioning, one split at a
+        time.
+    max_depth, max_splits, max_leaf_nodes, complexity_per
+        As for :class:`OptimalTreeClassifier`.
+    complexity : float, default=0.0
+        Penalty per split (or leaf), in units of the mean loss.
+    min_samples_leaf : int or float, default=1
+        Least weight of the rows in a leaf; without sample weights, their number. With 1 every leaf
+        that has rows is allowed, also if they weigh less. A share, such as 0.05, is of all weight,
+        rounded up.
+    criterion : {"spo", "squared_error"}, default="spo"
+        What the greedy method minimises: the SPO loss, or, like CART, the squared error of the
+        predicted costs.
+    validation_fraction : float or None, default=None
+        Greedy only: share of the rows to be held out, on which the tree is pruned; see
+        :meth:`prune`.
+    pruning : {"one_se", "best"}, default="one_se"
+        Which of the pruned trees is kept by its loss on the rows held out: the smallest one within
+        one standard error of the least loss, or the smallest of those with the least.
+    max_listed : int, default=1000
+        Oracles with at most so many decisions are turned into a list of these, which the search
+        handles fastest; others are asked during the search. A given list is always used.
+    categorical_features, thresholds, min_category_rows, category_tests, identifiers
+        As for :class:`OptimalTreeClassifier`.
+    search, time_limit, memory_limit, n_jobs, verbose
+        As for :class:`OptimalTreeClassifier`. Searches that ask an oracle use one thread.
+    gap : float, fraction or str, default=0.0
+        Accept a tree whose total loss is proven to be within this of the least.
+    random_state : int, RandomState or None, default=None
+        Draws the rows that are held out.
+
+    Attributes
+    ----------
+    tree_ : Tree
+        The tree; its leaves hold decisions, and its text and pictures show what these are called.
+    certificate_ : TaskCertificate
+        What is proven about it: ``cost`` is the total loss plus the penalty; ``counters`` say how
+        often the oracle was asked.
+    costs_, decisions_ : array of shape (n_nodes, n_costs)
+        Mean cost vector and best decision of every node.
+    oracle_ : Oracle
+        The oracle.
+    encoder_, n_features_in_, feature_names_in_, feature_importances_, path_
+        As for :class:`OptimalTreeClassifier`; importances are shares of the loss saved.
+
+    See Also
+    --------
+    SPOForest : Many greedy trees whose predictions are averaged.
+
+    Notes
+    -----
+    If several decisions are best for the rows of a leaf, the first that the oracle returns is
+    taken; all have the same training loss, and `cost` counts it. The paper's definition of the
+    loss instead takes, row by row, the worst of the decisions that are best for the predicted cost
+    vector, which is what :meth:`loss` reports. Both are the same where leaves have a single best
+    decision.
+
+    .. versionadded:: 0.1
+
+    Examples
+    --------
+    >>> from certree import SPOTree, datasets, oracles
+    >>> roads = datasets.make_two_roads(200, random_state=0)
+    >>> oracle = oracles.Decisions([[1, 0], [0, 1]], names=["road 1", "road 2"])
+    >>> model = SPOTree(oracle, max_depth=1, thresholds="all").fit(roads.X, roads.C)
+    >>> model.certificate_.cost, model.decide([[0.1], [0.9]]).tolist()
+    (0, [[0.0, 1.0], [1.0, 0.0]])
+    """
+
+    _needs_rows: ClassVar[str] = "the oracle decides for the costs of every row"
+
+    oracle: Any = parameter(default=None, kw_only=False)
+    method: Literal["exact", "greedy"] = parameter(
+        default="exact", check=check_method, kw_only=False
+    )
+    criterion: Literal["spo", "squared_error"] = parameter(default="spo", check=OneOf(CRITERIA))
+    validation_fraction: float | None = parameter(
+        default=None, check=Number(0, maximum=0.999, minimum_allowed=False, none="no pruning")
+    )
+    pruning: Literal["one_se", "best"] = parameter(default="one_se", check=OneOf(RULES))
+    max_listed: int = parameter(default=1000, check=WholeNumber(0))
+    random_state: Any = None
+    executor: Any = fixed(default=None)
+
+    costs_: NDArray[np.float64] = fitted()
+    decisions_: NDArray[np.float64] = fitted()
+    oracle_: Oracle = fitted()
+    _is_flat: bool = fitted()
+    _asks: bool = fitted()
+    _least_weight: int = fitted()
+    _decided: DecidedNodes = fitted()
+    _grown_costs: NDArray[Any] = fitted()
+    _loss_unit: Fraction = fitted()
+
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        *,
+        callback: Callback | None = None,
+        path: bool = False,
+    ) -> SPOTree:
+        """Learn a tree from rows and their cost vectors.
+
+        Parameters
+        ----------
+        X : table of shape (n_rows, n_features)
+            As for :class:`OptimalTreeClassifier`.
+        y : array-like of shape (n_rows, n_costs)
+            Observed cost vectors, C elsewhere; rewards, if the oracle maximises.
+        sample_weight : array-like of shape (n_rows,), optional
+            Weights of the rows; a row of weight two is two rows. Rows of weight zero are left out.
+        callback, path
+            Exact only: as for :meth:`OptimalTreeClassifier.fit`.
+
+        Returns
+        -------
+        SPOTree
+            The fitted estimator itself.
+        """
+        route = self._plan(callback=callback, path=path)
+        n_rows = self._row_count(X)
+        costs, self._is_flat = read_target(y, n_rows, type(self).__name__)
+        with self._budget():
+            if self.validation_fraction is not None:
+                return self._fit_and_prune(X, costs, sample_weight)
+            task = self._task(costs, n_rows)
+            self._path = None
+            if route.name == "sum":
+                self._fit_and_report(route, task, X, None, sample_weight, callback, path)
+            else:
+                self._fit_greedy(self._state(task, X, None, sample_weight))
+        return self
+
+    def _task(self, y: Any, n_rows: int, sample_weight: Any = None, costs: Any = None) -> Task:
+        has_penalty = self.complexity != 0
+        return SPOLoss(y, self.oracle, int(self.max_listed), has_penalty)
+
+    def _what_is_optimised(self) -> Objective:
+        return Objective(DECISIONS, "spo")
+
+    def _state(
+        self, task: Task, X: Any, y: Any, sample_weight: Any, path: bool = False
+    ) -> DecisionStatement:
+        call = current()
+        with nullcontext() if call is None else call.nothing_to_return():
+            # The search over ranks counts rows, not their weight, and grows no greedy tree.
+            can_rank = self.method == "exact" and sample_weight is None
+            limits = self._rank_limits(path) if can_rank else None
+            statement = state_task(self, task, X, y, sample_weight, DecisionStatement, limits)
+        self.oracle_ = statement.problem.oracle
+        self._loss_unit = statement.problem.unit
+        self._asks = statement.problem.kind == "callback"
+        # Here weights count as rows.
+        self._least_rows = least_rows(self.min_samples_leaf, statement.rows.total_weight)
+        least = least_units(self._least_rows, statement.rows.quantum)
+        weights = statement.rows.weights
+        if least <= int(weights.min()):
+            self._least_weight = 1
+        elif (weights == 1).all():
+            self._least_weight = least
+        elif least > _MOST_ROWS:
+            raise ValueError(
+                f"min_samples_leaf={self.min_samples_leaf} is {least} times the unit of the "
+                "sample weights, more than the search can count; give coarser weights."
+            )
+        else:
+            self._least_weight = least
+            statement.problem.row_counts = weights
+        return statement
+
+    def _prepare(self, X: Any, y: Any, params: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
+        read_target(y, self._row_count(X), type(self).__name__)
+        return y, params
+
+    def _state_path(
+        self, X: Any, y: Any, sample_weight: Any = None, **more: Any
+    ) -> DecisionStatement | None:
+        plan(self._what_is_asked())
+        if self.method != "exact":
+            return None
+        costs, self._is_flat = read_target(y, self._row_count(X), type(self).__name__)
+        return self._state(self._task(costs, len(costs)), X, None, sample_weight, path=True)
+
+    def _hold(self, statement: DecisionStatement, nodes: engine.Nodes) -> None:  # type: ignore[override]
+        self._keep_tree(statement.decide(nodes))
+
+    def _measure_name(self) -> str:
+        return "negative extra cost"
+
+    def _engine_options(self, share: float = 1.0) -> engine.Options:
+        options = replace(super()._engine_options(share), min_leaf=self._least_weight)
+        # Solvers behind an oracle are not made to be asked by several threads at once.
+        return replace(options, threads=1) if self._asks else options
+
+    # ---- the greedy method -------------------------------------------------------------------
+
+    def _fit_greedy(self, statement: DecisionStatement) -> None:
+        start = perf_counter()
+        phase("growing the tree")
+        decided = self._grow(statement)
+        seconds = perf_counter() - start
+        call = current()
+        stopped = None if call is None else call.status()
+        scale, value = statement.scale, decided.value(statement.scale)
+        bound = min(0, value)
+        answer = Answer(
+            "optimal" if bound == value else stopped or "greedy",
+            exact(scale.cost(value)),
+            exact(scale.cost(bound)),
+            decided.nodes,
+            seconds,
+            {},
+        )
+        self._keep(statement, answer, decided)
+
+    def _grow(self, statement: DecisionStatement) -> DecidedNodes:
+        """Grow a tree by the criterion, and leave out splits that do not pay."""
+        problem, scale = statement.problem, statement.scale
+        growth = growth_of(
+            problem, expand(statement.columns), statement.rows.weights, self.criterion
+        )
+        penalty: Any = 0.0
+        if self.criterion == "spo":
+            penalty = Fraction(scale.split_penalty, scale.error_scale)
+        nodes = _greedy.grow(
+            growth,
+            max_depth=None if self.max_depth is None else int(self.max_depth),
+            max_splits=self._split_limit,
+            min_weight=self._least_weight,
+        )
+        costs = grown_costs(growth, nodes)
+        nodes, origin = _greedy.collapse(nodes, costs, penalty)
+        self._grown_costs = costs[origin]
+        return statement.decide(nodes)
+
+    def _fit_and_prune(self, X: Any, costs: NDArray[np.float64], sample_weight: Any) -> SPOTree:
+        """Grow on some rows, and prune on the others."""
+        n_rows = len(costs)
+        n_held = round(float(self.validation_fraction or 0.0) * n_rows)
+        if not 0 < n_held < n_rows:
+            raise ValueError(
+                f"validation_fraction={self.validation_fraction} of {n_rows} rows leaves no rows "
+                "to grow on, or none to prune on."
+            )
+        order = check_random_state(self.random_state).permutation(n_rows)
+        held, used = np.sort(order[:n_held]), np.sort(order[n_held:])
+        weights = None if sample_weight is None else np.asarray(sample_weight)
+        parts = [None if weights is None else weights[rows] for rows in (used, held)]
+        task = self._task(costs[used], len(used))
+        self._path = None
+        self._fit_greedy(self._state(task, _safe_indexing(X, used), None, parts[0]))
+        return self.prune(_safe_indexing(X, held), costs[held], parts[1], rule=self.pruning)
+
+    def prune(
+        self,
+        X: Any,
+        C: Any,
+        sample_weight: Any = None,
+        *,
+        rule: Literal["one_se", "best"] = "one_se",
+    ) -> SPOTree:
+        """Prune a greedy tree on rows that it was not grown on.
+
+        Weakest-link pruning removes, step by step, the splits that save least on the training
+        rows. One of the resulting nested trees is kept, by its loss on the given rows.
+
+        Parameters
+        ----------
+        X : table of shape (n_rows, n_features)
+            Raw rows, with the columns seen in `fit`.
+        C : array-like of shape (n_rows, n_costs)
+            Their cost vectors.
+        sample_weight : array-like of shape (n_rows,), optional
+            Weights of the rows.
+        rule : {"one_se", "best"}, default="one_se"
+            Keep the smallest tree whose loss is within one standard error of the least, or the
+            smallest of those with the least.
+
+        Returns
+        -------
+        SPOTree
+            The estimator itself, with the smaller tree.
+        """
+        OneOf(RULES)("rule", rule)
+        plan(self._what_is_asked(prune=True))
+        leaves = self.apply(X)
+        costs = read_costs(C, len(leaves))
+        weights = read_weights(sample_weight, len(leaves))
+        nodes = self._decided.nodes
+        trees = _greedy.weakest_links(nodes, self._grown_costs)
+        losses = np.stack([self._row_losses(is_leaf, leaves, costs) for is_leaf in trees])
+        kept = trees[_greedy.choose_tree(losses, weights, rule)]
+        self._shorten(*nodes.cut(kept))
+        return self
+
+    def _row_losses(
+        self, is_leaf: NDArray[np.bool_], leaves: NDArray[np.intp], costs: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
+        """Return what each row loses if the marked nodes are leaves."""
+        parent = self.tree_.parent
+        stop = np.arange(len(parent))
+        for node in range(len(parent)):
+            # Parents come first, so they know already where their rows stop.
+            above = int(parent[node])
+            if above >= 0 and (is_leaf[above] or stop[above] != above):
+                stop[node] = stop[above]
+        at = stop[leaves]
+        if self.criterion == "squared_error":
+            return np.asarray(np.square(costs - self.costs_[at]).sum(axis=1))
+        sign = 1.0 if self.oracle_.sense == "min" else -1.0
+        best = self.oracle_.solve(costs).values
+        return np.asarray(sign * (np.einsum("ij,ij->i", costs, self.decisions_[at]) - best))
+
+    def _shorten(self, nodes: engine.Nodes, origin: NDArray[np.intp]) -> None:
+        """Replace the tree by one that ends earlier, and its certificate."""
+        self._grown_costs = self._grown_costs[origin]
+        self._keep_tree(self._decided.take(nodes, origin))
+        old = self.certificate_
+        n_splits = nodes.n_splits
+        loss = self._decided.loss * self._loss_unit
+        n_paid = n_splits + 1 if self.complexity_per == "leaf" else n_splits
+        cost = loss + n_paid * Fraction(old.split_penalty)
+        self.certificate_ = replace(
+            old,
+            status="optimal" if cost == old.lower_bound else "greedy",
+            objective=float(cost / Fraction(old.total_weight)),
+            cost=exact(cost),
+            upper_bound=exact(cost),
+            gap=exact(cost - old.lower_bound),
+            leaf_cost=exact(loss),
+            n_splits=n_splits,
+            depth=self.tree_.depth,
+            history=(),
+        )
+
+    # ---- what a fit leaves behind ------------------------------------------------------------
+
+    def _keep(  # type: ignore[override]
+        self,
+        statement: DecisionStatement,
+        answer: Answer,
+        decided: DecidedNodes | None = None,
+    ) -> None:
+        self._keep_tree(statement.decide(answer.nodes) if decided is None else decided)
+        self.certificate_ = certify(self, statement, answer, TaskCertificate)
+
+    def _keep_tree(self, decided: DecidedNodes) -> None:
+        self._decided = decided
+        self.costs_, self.decisions_ = decided.costs, decided.decisions
+        self._node_costs = decided.units.astype(np.float64)
+        self.tree_ = decision_tree(decided, self.encoder_, self.oracle_, self._loss_unit)
+
+    # ---- reading the fitted tree -------------------------------------------------------------
+
+    def _costs_of(self, X: Any) -> NDArray[np.float64]:
+        leaves = self.apply(X)
+        costs: NDArray[np.float64] = self.costs_[leaves]
+        return costs
+
+    def _decisions_of(self, X: Any) -> NDArray[np.float64]:
+        leaves = self.apply(X)
+        decisions: NDArray[np.float64] = self.decisions_[leaves]
+        return decisions
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = True
+        tags.target_tags.multi_output = True
+        return tags

@@ -1,0 +1,321 @@
+"""Statements that count weighted errors: classes, their weights, and trees that predict them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import partial
+from time import perf_counter
+from typing import Any, ClassVar, Literal, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from certree import engine
+from certree.encoding import RankedColumns, Reduced, TableEncoder
+from certree.encoding._classes import check_labels, encode_labels
+from certree.encoding._encoder import PrefersRanks
+from certree.engine._equal_rows import added_up
+from certree.engine._multiway_search import solve_multiway, solve_multiway_path
+from certree.engine._ordered import (
+    Columns,
+    OrderedProblem,
+    RankLimits,
+    expand,
+    prefers_ranks,
+    solve_ordered,
+    solve_ordered_path,
+)
+from certree.engine._shared_search import solve_shared
+from certree.numbers._error_weights import ErrorWeights, class_fractions, error_weights
+from certree.numbers._exact import cost_budget, error_scale, parse_complexity
+from certree.numbers._weights import read_weights, refuse_few_digits, scale_given
+from certree.results._answer import Answer
+from certree.results._certificate import Exact, exact
+from certree.results._progress import Measure
+from certree.tree import Labels, Tree
+
+from .counted_rows import CountedRows
+from .objectives import task_name
+from .statement import Statement, tree_over
+
+# Shares of the weight of rows choose thresholds; weights that are rounded have so many steps there.
+_ENCODER_STEPS = 2**30
+
+# Rounding may change what an error in a row costs by this share; beyond, nothing is optimal.
+_NEGLIGIBLE = 2.0**-20
+
+# The same for the weight of a class, where shares of it are what counts.
+_NEGLIGIBLE_SHARE = Fraction(1, 2**10)
+
+
+class Wishes(Protocol):
+    """What an estimator brings: its parameters, and how it encodes tables."""
+
+    complexity: float
+    complexity_per: Literal["split", "leaf"]
+    class_weight: Mapping[Any, float] | Literal["balanced"] | None
+    encoder_: TableEncoder
+    _row_counts: NDArray[np.int64] | None
+
+    def _cost_budget(self, n_rows: int, complexity: Fraction) -> int: ...
+
+    def _row_count(self, X: Any) -> int: ...
+
+    def _encode_or_rank(
+        self,
+        X: Any,
+        sample_weight: NDArray[np.int64] | None,
+        rows: NDArray[np.intp] | None,
+        prefers_ranks: PrefersRanks | None,
+    ) -> Columns: ...
+
+
+@dataclass(frozen=True, kw_only=True)
+class ErrorStatement(Statement):
+    """A statement whose costs are weighted errors plus a penalty.
+
+    Attributes
+    ----------
+    rows : int array or None
+        The rows of the table that count; None: all.
+    classes, codes : arrays
+        The classes, and that of each row of `columns`.
+    row_weights : int64 array or None
+        Integer weight of these rows; None: one each.
+    weights : ErrorWeights
+        What the integers stand for.
+    class_totals : tuple of Fraction
+        Weight of each class, as the integers have it.
+    leaf_penalty : int
+        What a leaf costs the search where it counts leaves itself, for multiway tests.
+    """
+
+    rows: NDArray[np.intp] | None
+    classes: NDArray[Any]
+    codes: NDArray[np.int32]
+    row_weights: NDArray[np.int64] | None
+    weights: ErrorWeights
+    class_totals: tuple[Fraction, ...]
+    leaf_penalty: int = 0
+
+    measures: ClassVar[tuple[str, str]] = ("errors", "accuracy")
+
+    @property
+    def unit(self) -> Fraction:
+        """The weight that one unit of integer row and class weight stands for."""
+        return self.weights.unit
+
+    @property
+    def complexity_unit(self) -> Fraction:
+        """What a complexity of one costs: all rows."""
+        return self.total_weight
+
+    @property
+    def most_cost(self) -> Fraction:
+        """No tree makes more errors than there is weight."""
+        return self.total_weight
+
+    @property
+    def measure(self) -> Measure:
+        # A penalty makes more of the cost than errors.
+        has_penalty = self.scale.penalty != 0
+        is_plain = self.counted.units is None and all(w == 1 for w in self.weights.class_weights)
+        return Measure(
+            "cost" if has_penalty else "errors",
+            exact,
+            exact(self.total_weight),
+            "of the rows" if is_plain else "of all weight",
+        )
+
+    @property
+    def cost_matrix(self) -> NDArray[np.int64]:
+        """What a label costs a row of each class, for one unit of its weight."""
+        costs = np.array(self.weights.multipliers, dtype=np.int64)
+        matrix = np.repeat(costs[:, None], len(costs), axis=1)
+        np.fill_diagonal(matrix, 0)
+        return matrix
+
+    @property
+    def problem(self) -> engine.Problem:
+        """What the core is asked to solve, with a column per test."""
+        columns = expand(self.columns)
+        return engine.Problem(columns, self.codes, self.cost_matrix, self.row_weights)
+
+    @property
+    def ranked_problem(self) -> OrderedProblem | None:
+        """The same with ranks; None if the columns are not ranked."""
+        if not isinstance(self.columns, RankedColumns):
+            return None
+        return OrderedProblem(self.columns, self.codes, self.cost_matrix, self.row_weights)
+
+    def solve(self, options: engine.Options, watch: engine.Callback | None) -> engine.Result:
+        ranked = self.ranked_problem
+        if ranked is not None:
+            return solve_ordered(ranked, options, watch)
+        if options.executor is not None:
+            return solve_shared(self.problem, options, watch)
+        outcomes = self.encoder.multiway_columns_
+        if outcomes is None:
+            return engine.solve(self.problem, options, watch)
+        return solve_multiway(self.problem, outcomes, options, self.leaf_penalty, watch)
+
+    def paid_for_leaves(self, nodes: engine.Nodes) -> int:
+        return self.leaf_penalty * self.n_paid(nodes, "leaf") if self.leaf_penalty else 0
+
+    def solve_path(
+        self, options: engine.Options, watch: engine.Callback | None
+    ) -> engine.PathResult:
+        ranked = self.ranked_problem
+        if ranked is not None:
+            return solve_ordered_path(ranked, options, watch)
+        outcomes = self.encoder.multiway_columns_
+        if outcomes is not None:
+            return solve_multiway_path(self.problem, outcomes, options, watch)
+        return engine.solve_path(self.problem, options, watch)
+
+    def leaf_cost(self, units: int) -> Fraction:
+        return units * self.unit
+
+    def objective(self, cost: Exact) -> float:
+        return float(1 - Fraction(cost) / self.total_weight)
+
+    def grow(self, nodes: engine.Nodes) -> Tree:
+        leaves = nodes.route(self.columns)
+        counts, rows = self.counted.in_nodes(nodes, leaves, self.codes, len(self.classes))
+        payload = Labels(nodes.label, counts, self.classes, rows=rows)
+        return tree_over(self.encoder, nodes, payload=payload, n_columns=self.columns.shape[1])
+
+    def n_paid(self, nodes: engine.Nodes, per: str) -> int:
+        if nodes.outcomes is None or per != "leaf":
+            return super().n_paid(nodes, per)
+        # Outcomes of a multiway test without training rows cost no leaf penalty.
+        sizes = np.bincount(nodes.route(self.columns), minlength=len(nodes))
+        return max(int(np.count_nonzero(sizes[nodes.is_leaf])), 1)
+
+    def stated_weights(self) -> dict[str, Any]:
+        weights = self.weights
+        plain = all(weight == 1 for weight in weights.class_weights)
+        return {
+            "weight_quantum": None if weights.is_exact else exact(weights.unit),
+            "class_weights": None if plain else tuple(map(exact, weights.class_weights)),
+            "rounding": exact(weights.rounding),
+        }
+
+    @property
+    def hidden(self) -> Fraction:
+        # With the weights as they were given, the tree found and the best one both cost up to the
+        # rounding more or less.
+        return 2 * self.weights.rounding if self.weights.worst > _NEGLIGIBLE else Fraction(0)
+
+    def doubted(self, answer: Answer, accepted: Fraction) -> Answer:
+        if not self.hidden or answer.cost is None:
+            return answer
+        lower = max(Fraction(answer.lower_bound) - self.hidden, Fraction(0))
+        lower = min(lower, Fraction(answer.lower_bound))
+        gap = answer.cost - lower
+        status = answer.status
+        if status in ("optimal", "gap") and gap:
+            status = "gap" if gap <= accepted else "precision"
+        return replace(answer, status=status, lower_bound=exact(lower))
+
+    @property
+    def loses_shares(self) -> bool:
+        """Whether rounding changes the weight of some class by more than is negligible."""
+        least = min(total for total in self.class_totals if total)
+        return self.weights.rounding > _NEGLIGIBLE_SHARE * least
+
+    def with_multiway_leaves(self, per: str) -> ErrorStatement:
+        """Return the statement for multiway tests, whose leaves are counted one by one."""
+        if self.encoder.multiway_columns_ is None:
+            return self
+        scale = replace(self.scale, constant=Fraction(0))
+        if per != "leaf":
+            return replace(self, scale=scale)
+        penalty = scale.split_penalty
+        return replace(self, scale=replace(scale, split_penalty=0), leaf_penalty=penalty)
+
+
+def state_errors(
+    wishes: Wishes,
+    X: Any,
+    y: Any,
+    sample_weight: Any,
+    objective: Any = "accuracy",
+    *,
+    most_weight: Callable[[int], int] | None = None,
+    check: Callable[[NDArray[Any], NDArray[np.intp] | None], object] | None = None,
+    rank_limits: RankLimits | None = None,
+) -> ErrorStatement:
+    """Read labels, weights and table, and set up what is to be minimised.
+
+    Parameters
+    ----------
+    wishes : estimator
+        Parameters, and what encodes the table.
+    X, y, sample_weight
+        What users pass to `fit`.
+    objective : str, Metric or callable
+        What is maximised.
+    most_weight : callable, optional
+        For objectives with a positive class, which multiply weights with others, and whose penalty
+        is not counted in errors: how much of the range of the integers all rows may weigh.
+    check : callable, optional
+        Called with the classes, and the rows that count, before the table is encoded; raises if
+        they are not valid.
+    rank_limits : RankLimits, optional
+        For searches that can use ranks: their limits. The columns are then ranks if the
+        search over these is expected to be the faster one.
+    """
+    start = perf_counter()
+    n_rows = wishes._row_count(X)
+    labels = check_labels(y, n_rows, type(wishes).__name__)
+    for_metric = most_weight is not None
+    complexity = Fraction(0) if for_metric else parse_complexity(wishes.complexity)
+    budget = wishes._cost_budget(n_rows, complexity)
+    most = budget if most_weight is None else max(most_weight(budget), 1)
+    given, rows, for_encoder = read_weights(sample_weight, n_rows), None, None
+    refuse_few_digits(given.numbers)
+    if sample_weight is not None:
+        for_encoder = scale_given(given, cost_budget(n_rows), _ENCODER_STEPS).values
+        if not for_encoder.all():
+            rows = np.flatnonzero(for_encoder)
+            labels, given = labels[rows], given.select(rows)
+    classes, codes = encode_labels(labels)
+    totals = given.totals(codes, len(classes))
+    wanted = class_fractions(wishes.class_weight, classes.tolist(), totals)
+    is_balanced = not for_metric and task_name(objective) == "balanced_accuracy"
+    if is_balanced and wishes.class_weight != "balanced":
+        # The objective is then the weighted mean of the classes' recalls.
+        equal = class_fractions("balanced", classes.tolist(), totals)
+        wanted = list(map(Fraction.__mul__, wanted, equal))
+    weights = error_weights(given, codes, wanted, totals, most)
+    sums = added_up(codes, weights.row_weights, len(classes)).tolist()
+    units = list(map(int.__mul__, sums, weights.multipliers))
+    scale = error_scale(
+        sum(units), weights.unit, complexity, per=wishes.complexity_per, budget=budget
+    )
+    if check is not None:
+        check(classes, rows)
+    prefers: PrefersRanks | None = None
+    if rank_limits is not None:
+        prefers = partial(prefers_ranks, n_classes=len(classes), limits=rank_limits)
+    columns = wishes._encode_or_rank(X, for_encoder, rows, prefers)
+    return ErrorStatement(
+        task=task_name(objective),
+        columns=columns,
+        encoder=wishes.encoder_,
+        scale=scale,
+        n_rows=X.n_rows if isinstance(X, Reduced) else len(codes),
+        total_weight=sum(units) * weights.unit,
+        counted=CountedRows.read(X, sample_weight, n_rows, rows),
+        seconds=perf_counter() - start,
+        row_counts=wishes._row_counts,
+        rows=rows,
+        classes=classes,
+        codes=codes,
+        row_weights=weights.row_weights,
+        weights=weights,
+        class_totals=tuple(total * weights.unit for total in units),
+    )

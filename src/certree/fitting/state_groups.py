@@ -1,0 +1,385 @@
+"""Statements about groups: rows, groups and the tests that may be asked, with limits."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import partial
+from time import perf_counter
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from certree import engine
+from certree.encoding import RankedColumns, read_table
+from certree.engine._equal_rows import merge_equal
+from certree.engine._ordered import Columns, OrderedProblem, expand
+from certree.engine._within_limits import LimitedProblem
+from certree.numbers._digits import whole_numbers
+from certree.numbers._exact import parse_penalty
+from certree.numbers._fixed_point import check_numbers
+from certree.numbers._scale import Scale, fitting_penalty
+from certree.numbers._weights import read_weights
+from certree.proofs._fair_limits import FairLimits
+from certree.proofs._metric_limits import LimitedSession
+from certree.results._certificate import Exact, exact
+from certree.results._progress import Measure
+from certree.tasks._rates import (
+    Comparison,
+    Groups,
+    allowed_by_rate,
+    compare_groups,
+    constraint_names,
+    decided_by_group,
+    needs_two_classes,
+    read_groups,
+    read_tolerances,
+)
+
+from .objectives import read_metric
+from .prove_metric import most_metric_weight
+from .state_binary import BinaryStatement, binary_statement, check_binary, find_positive
+from .state_errors import ErrorStatement, state_errors
+
+if TYPE_CHECKING:
+    from certree.estimators._fair import FairTreeClassifier
+
+# Costs of a matrix are integers up to this, which leaves room for weights.
+_MOST_PRICE = 2**20
+
+
+@dataclass(frozen=True)
+class Prices:
+    """A cost matrix in integers.
+
+    Attributes
+    ----------
+    units : int64 array of shape (n_classes, n_classes)
+        What a label costs a row of a class.
+    unit : Fraction
+        What one of these stands for, for a weight of one.
+    """
+
+    units: NDArray[np.int64]
+    unit: Fraction
+
+    @property
+    def most(self) -> Fraction:
+        """The largest cost."""
+        return int(self.units.max()) * self.unit
+
+
+def read_prices(matrix: Any) -> Prices | None:
+    """Return a cost matrix as it is written; ValueError for other values."""
+    if matrix is None:
+        return None
+    table = check_numbers(matrix, "cost_matrix", (None, None), exactly=True)
+    if table.shape[0] != table.shape[1] or (table < 0).any() or not table.any():
+        raise ValueError(
+            "cost_matrix must have one row and one column per class, with costs of at least 0, not "
+            f"all of them 0; got {table.tolist()}."
+        )
+    numbers, unit = whole_numbers(table, "cost_matrix")
+    common = math.gcd(*numbers.ravel().tolist())
+    if int(numbers.max()) // common > _MOST_PRICE:
+        raise ValueError(
+            f"cost_matrix has too many digits: its costs are up to {int(numbers.max()) // common} "
+            f"times their greatest common divisor, and {_MOST_PRICE} fit; use np.round."
+        )
+    return Prices((numbers // common).astype(np.int64), unit * common)
+
+
+@dataclass(frozen=True, kw_only=True)
+class FairStatement(ErrorStatement):
+    """A statement about groups, too: errors are minimised, and rates are compared.
+
+    Rows that agree in all tests, in class and in group count as one row with their weight, unless
+    leaves need several rows.
+
+    Attributes
+    ----------
+    comparison : Comparison or None
+        The groups of the rows; None if there are none.
+    places : int array
+        The tests that may be asked.
+    asked : uint8 array or RankedColumns
+        The columns of these tests.
+    left_out : tuple of str
+        The tests that may not be asked.
+    prices : Prices or None
+        What labels cost rows of each class, in place of one for every error.
+    """
+
+    comparison: Comparison | None
+    places: NDArray[np.intp]
+    asked: Columns
+    left_out: tuple[str, ...]
+    prices: Prices | None = None
+
+    @property
+    def cost_matrix(self) -> NDArray[np.int64]:
+        return super().cost_matrix if self.prices is None else self.prices.units
+
+    @property
+    def most_cost(self) -> Fraction:
+        return self.total_weight * (1 if self.prices is None else self.prices.most)
+
+    @property
+    def measure(self) -> Measure:
+        return super().measure if self.prices is None else Measure("cost", exact)
+
+    def leaf_cost(self, units: int) -> Fraction:
+        return units * self.scale.unit
+
+    def objective(self, cost: Exact) -> float:
+        if self.prices is None:
+            return super().objective(cost)
+        return float(Fraction(cost) / self.total_weight)
+
+    @property
+    def hidden(self) -> Fraction:
+        return super().hidden * (1 if self.prices is None else self.prices.most)
+
+    def stated_weights(self) -> dict[str, Any]:
+        stated = super().stated_weights()
+        if self.prices is not None:
+            stated["rounding"] = exact(self.weights.rounding * self.prices.most)
+        return stated
+
+    @property
+    def compared(self) -> Comparison:
+        """The groups, where there are some."""
+        assert self.comparison is not None
+        return self.comparison
+
+    @property
+    def problem(self) -> engine.Problem:
+        """What the core is asked to solve if rates do not matter."""
+        return replace(super().problem, columns=expand(self.asked))
+
+    @property
+    def ranked_problem(self) -> OrderedProblem | None:
+        if not isinstance(self.asked, RankedColumns):
+            return None
+        return OrderedProblem(self.asked, self.codes, self.cost_matrix, self.row_weights)
+
+    def count_tests(self) -> tuple[int, int]:
+        # Tests are made one by one where they are asked for by place: that takes long for many.
+        features = self.encoder.tests_.features()
+        asked = set(features[np.asarray(self.places, dtype=np.intp)].tolist())
+        # All tests of a column that is not asked state the group, unless it has none at all.
+        others = set(features.tolist()) - asked
+        left_out = self.encoder._left_out
+        return len(self.places), sum(left_out[i] for i in left_out if i not in others)
+
+    def with_limits(self, limits: FairLimits) -> LimitedProblem:
+        """Return the rows with limits, as the search takes them."""
+        costs = self.cost_matrix[self.codes]
+        if self.row_weights is not None:
+            costs = costs * self.row_weights[:, None]
+        objective = np.array([self.scale.error_scale, self.scale.split_penalty], dtype=np.int64)
+        problem = limits.problem(self.asked, costs[:, :, None], objective)
+        return replace(problem, row_counts=self.row_counts)
+
+    def rates(self, nodes: engine.Nodes) -> list[list[Fraction]]:
+        """Return the rates of all groups under a tree over all tests."""
+        if self.comparison is None:
+            return []
+        labels = nodes.label[nodes.route(self.columns)]
+        return self.comparison.rates(labels)
+
+
+@dataclass(frozen=True, kw_only=True)
+class FairMetricStatement(FairStatement, BinaryStatement):
+    """A statement about groups and a metric: labels of the search are 1 for positive."""
+
+    def fair_session(self, limits: FairLimits) -> LimitedSession:
+        """Return the rows with limits, to be solved with weights of the two errors."""
+        if not self.positive:
+            # Quantities are by the codes of the classes.
+            limits = replace(limits, quantities=limits.quantities[:, ::-1])
+        return self.limited_session(partial(limits.problem, self.asked))
+
+
+def state_fairness(
+    model: FairTreeClassifier, X: Any, y: Any, sensitive_features: Any, sample_weight: Any
+) -> FairStatement:
+    """Read and encode everything."""
+    start = perf_counter()
+    tolerances = read_tolerances(model.constraint, model.tolerance)
+    groups: Groups | None = None
+    positive = 0
+
+    metric = read_metric(model.objective)
+    prices = read_prices(model.cost_matrix)
+
+    def check(classes: NDArray[Any], rows: NDArray[np.intp] | None) -> None:
+        nonlocal groups, positive
+        positive = _check_classes(model, classes.tolist())
+        if prices is not None and len(prices.units) != len(classes):
+            raise ValueError(
+                f"cost_matrix is for {len(prices.units)} classes, but y has {len(classes)}: "
+                f"{classes.tolist()[:9]}; its rows and columns are the classes of y, sorted."
+            )
+        if metric is not None:
+            check_binary(classes.tolist(), model.pos_label, metric.name)
+        sensitive = read_sensitive(model, X, sensitive_features)
+        if sensitive is not None:
+            named = sensitive_name(model, sensitive_features)
+            groups = read_groups(sensitive, model._row_count(X), rows, what=named)
+
+    most_weight = None if metric is None else most_metric_weight
+    errors = state_errors(
+        model,
+        X,
+        y,
+        sample_weight,
+        model.objective,
+        most_weight=most_weight,
+        check=check,
+        rank_limits=None if metric is not None else model._rank_limits(),
+    )
+    if prices is not None:
+        errors = replace(errors, task="cost", scale=_priced_scale(model, errors, prices))
+    given = _weights_as_given(errors, sample_weight)
+    if model._least_rows == 1:
+        errors, groups, given = _join_rows(errors, groups, given)
+    comparison = None
+    if groups is not None:
+        comparison = compare_groups(
+            allowed_by_rate(model.constraint, tolerances),
+            groups,
+            errors.codes,
+            positive,
+            len(errors.classes),
+            errors.row_weights if given is None else given,
+            errors.classes.tolist()[positive],
+        )
+    columns = asked = errors.columns
+    places = np.arange(columns.shape[1])
+    left_out: tuple[str, ...] = ()
+    if comparison is not None and not model.use_sensitive:
+        hidden = decided_by_group(columns, comparison.groups)
+        if hidden.any():
+            places = np.flatnonzero(~hidden)
+            ranked = columns.without(hidden) if isinstance(columns, RankedColumns) else None
+            asked = np.asfortranarray(expand(columns)[:, places]) if ranked is None else ranked
+            tests = errors.encoder.candidates_
+            left_out = tuple(tests[i].describe(0) for i in np.flatnonzero(hidden).tolist())
+    kind: type[FairStatement] = FairStatement
+    if metric is not None:
+        complexity = parse_penalty(model.complexity, metric.name)
+        scale = replace(errors.scale, complexity=complexity, penalty=complexity)
+        errors = binary_statement(replace(errors, scale=scale), positive, metric.name)
+        kind = FairMetricStatement
+    return kind(
+        **{**vars(errors), "seconds": perf_counter() - start},
+        comparison=comparison,
+        places=places,
+        asked=asked,
+        left_out=left_out,
+        prices=prices,
+    )
+
+
+def _priced_scale(model: FairTreeClassifier, errors: ErrorStatement, prices: Prices) -> Scale:
+    """Return the scale of costs by a matrix, with a penalty in units of the mean cost."""
+    complexity, unit = errors.scale.complexity, errors.unit * prices.unit
+    largest = errors.total_weight * prices.most / unit
+    budget = model._cost_budget(errors.n_rows, complexity) * int(prices.units.max())
+    penalty = complexity * errors.total_weight / unit
+    fitting = fitting_penalty(penalty, max(int(budget // largest), 1))
+    return Scale.of(fitting, unit, complexity, per_leaf=model.complexity_per == "leaf")
+
+
+def _check_classes(model: FairTreeClassifier, classes: list[Any]) -> int:
+    """Return which class is positive, and refuse more than two where a constraint needs two."""
+    named = " and ".join(constraint_names(model.constraint))
+    positive = find_positive(classes, model.pos_label, named, "constraint")
+    if needs_two_classes(model.constraint) and len(classes) > 2:
+        raise ValueError(
+            f"Only binary classification is supported by constraint={model.constraint!r}: y has "
+            f"{len(classes)} classes. Make it two classes, or use constraint='accuracy_parity', "
+            "which speaks of no positive class."
+        )
+    return positive
+
+
+def _weights_as_given(errors: ErrorStatement, sample_weight: Any) -> NDArray[Any] | None:
+    """Return the weights of the rows that count as integers of any size, if costs have others.
+
+    Costs are then those of rounded weights, or have those of the classes in them, but rates are
+    those of the weights that were given.
+    """
+    if sample_weight is None or errors.weights.keeps_rows:
+        return None
+    n_rows = errors.n_rows if errors.rows is None else np.size(sample_weight)
+    weights = read_weights(sample_weight, n_rows).numbers
+    rows = weights if errors.rows is None else weights[errors.rows]
+    return whole_numbers(rows, "sample_weight")[0]
+
+
+def _join_rows(
+    errors: ErrorStatement, groups: Groups | None, given: NDArray[Any] | None
+) -> tuple[ErrorStatement, Groups | None, NDArray[Any] | None]:
+    """Join rows that agree in all columns, class and group, where that saves half of them."""
+    if isinstance(errors.columns, RankedColumns):  # so many tests tell most rows apart
+        return errors, groups, given
+    n_groups = 1 if groups is None else len(groups)
+    kinds = errors.codes.astype(np.int64) * n_groups
+    if groups is not None:
+        kinds += groups.codes
+    n_kinds = len(errors.classes) * n_groups
+    counted = errors.counted
+    weights = [errors.row_weights, counted.units, counted.n_rows]
+    weights += [] if given is None else [given]
+    merged = merge_equal(kinds, n_kinds, errors.columns, *weights)
+    if merged is None or 2 * len(merged.kinds) > len(kinds):
+        return errors, groups, given
+    joined = replace(
+        errors,
+        columns=merged.columns,
+        codes=(merged.kinds // n_groups).astype(errors.codes.dtype),
+        row_weights=merged.sums[0],
+        counted=replace(counted, units=merged.sums[1], n_rows=merged.sums[2]),
+    )
+    if groups is not None:
+        groups = Groups(groups.names, (merged.kinds % n_groups).astype(np.intp))
+    return joined, groups, None if given is None else merged.sums[3]
+
+
+def sensitive_name(model: FairTreeClassifier, given: Any) -> str:
+    """Return what to call the groups in messages."""
+    if given is not None:
+        return "sensitive_features"
+    return f"sensitive_columns={model.sensitive_columns!r}"
+
+
+def read_sensitive(model: FairTreeClassifier, X: Any, given: Any) -> Any:
+    """Return the groups, from `fit` or from the columns of X that the model names."""
+    named = model.sensitive_columns
+    if given is not None or named is None:
+        return given
+    table = read_table(X)
+    wanted = list(named) if isinstance(named, list | tuple | np.ndarray) else [named]
+    if not wanted:
+        raise ValueError("sensitive_columns is empty; name at least one column, or use None.")
+    columns = []
+    for entry in wanted:
+        if isinstance(entry, str) and table.has_names and entry in table.names:
+            columns.append(table.column(table.names.index(entry)))
+        elif isinstance(entry, int | np.integer) and 0 <= entry < table.n_columns:
+            columns.append(table.column(int(entry)))
+        else:
+            raise ValueError(
+                f"sensitive_columns names {entry!r}, which is not a column of X; give names of "
+                f"columns, or numbers from 0 to {table.n_columns - 1}."
+            )
+    if len(columns) == 1:
+        return columns[0]
+    rows = np.empty((table.n_rows, len(columns)), dtype=object)
+    for i, column in enumerate(columns):
+        rows[:, i] = column
+    return rows
