@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from certree.encoding import Table, Threshold
 from certree.encoding._cuts import largest_rounded_to
-from certree.encoding._tests import is_missing
+from certree.encoding._values import is_missing
 
 from ._payload_values import Numbers
 from ._tree import Tree
