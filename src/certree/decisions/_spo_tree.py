@@ -1,4 +1,4 @@
-"""The tree that decides: exact, greedy, or by a mixed-integer program."""
+"""The tree that decides: exact or greedy."""
 
 from __future__ import annotations
 
@@ -22,7 +22,6 @@ from certree.fitting.asked import DECISIONS, Objective
 from certree.fitting.certify import certify
 from certree.fitting.plan import plan
 from certree.fitting.state_task import state_task
-from certree.numbers._exact import read_fraction
 from certree.oracles import Oracle
 from certree.results._activity import phase
 from certree.results._answer import Answer
@@ -42,14 +41,23 @@ from ._spo_nodes import (
     least_units,
 )
 from ._spo_problem import SPOLoss, read_costs, read_target, read_weights
-from ._spo_program import solve_program
 
-METHODS = ("exact", "greedy", "milp")
+METHODS = ("exact", "greedy")
 CRITERIA = ("spo", "squared_error")
 RULES = ("one_se", "best")
 
 # The core counts the rows of a leaf in 32 bits.
 _MOST_ROWS = 2**31 - 1
+
+
+def check_method(name: str, value: object) -> None:
+    """Refuse unknown methods, and say where the program of the paper is."""
+    if value == "milp":
+        raise ValueError(
+            "method='milp' is not part of certree any more: the program of the paper is in "
+            "benchmarks/papers/spo_program.py; method='exact' finds trees of the same loss."
+        )
+    OneOf(METHODS)(name, value)
 
 
 @with_parameters
@@ -71,10 +79,9 @@ class SPOTree(DecisionMixin, BaseTaskTree):
         Which decisions are feasible, see :mod:`certree.oracles`; or an array of decisions, one per
         line; or a function from cost vectors to decisions; or a model in the manner of PyEPO.
         None: exactly one of the columns of C is chosen.
-    method : {"exact", "greedy", "milp"}, default="exact"
+    method : {"exact", "greedy"}, default="exact"
         "exact": the best tree, with a proof. "greedy": recursive partitioning, one split at a
-        time. "milp": the mixed-integer program of the paper on HiGHS, for comparison: it finds
-        the same value, much more slowly.
+        time.
     max_depth, max_splits, max_leaf_nodes, complexity_per
         As for :class:`OptimalTreeClassifier`.
     complexity : float, default=0.0
@@ -145,8 +152,8 @@ class SPOTree(DecisionMixin, BaseTaskTree):
     _needs_rows: ClassVar[str] = "the oracle decides for the costs of every row"
 
     oracle: Any = parameter(default=None, kw_only=False)
-    method: Literal["exact", "greedy", "milp"] = parameter(
-        default="exact", check=OneOf(METHODS), kw_only=False
+    method: Literal["exact", "greedy"] = parameter(
+        default="exact", check=check_method, kw_only=False
     )
     criterion: Literal["spo", "squared_error"] = parameter(default="spo", check=OneOf(CRITERIA))
     validation_fraction: float | None = parameter(
@@ -204,10 +211,8 @@ class SPOTree(DecisionMixin, BaseTaskTree):
             self._path = None
             if route.name == "sum":
                 self._fit_and_report(route, task, X, None, sample_weight, callback, path)
-            elif route.name == "greedy decisions":
-                self._fit_greedy(self._state(task, X, None, sample_weight))
             else:
-                self._fit_program(self._state(task, X, None, sample_weight))
+                self._fit_greedy(self._state(task, X, None, sample_weight))
         return self
 
     def _task(self, y: Any, n_rows: int, sample_weight: Any = None, costs: Any = None) -> Task:
@@ -280,7 +285,16 @@ class SPOTree(DecisionMixin, BaseTaskTree):
         seconds = perf_counter() - start
         call = current()
         stopped = None if call is None else call.status()
-        answer = self._answer(statement, decided, stopped or "greedy", 0, seconds)
+        scale, value = statement.scale, decided.value(statement.scale)
+        bound = min(0, value)
+        answer = Answer(
+            "optimal" if bound == value else stopped or "greedy",
+            exact(scale.cost(value)),
+            exact(scale.cost(bound)),
+            decided.nodes,
+            seconds,
+            {},
+        )
         self._keep(statement, answer, decided)
 
     def _grow(self, statement: DecisionStatement) -> DecidedNodes:
@@ -302,27 +316,6 @@ class SPOTree(DecisionMixin, BaseTaskTree):
         nodes, origin = _greedy.collapse(nodes, costs, penalty)
         self._grown_costs = costs[origin]
         return statement.decide(nodes)
-
-    def _answer(
-        self,
-        statement: DecisionStatement,
-        decided: DecidedNodes,
-        status: str,
-        lower_bound: int,
-        seconds: float,
-        counters: dict[str, int] | None = None,
-    ) -> Answer:
-        """Return the answer of a method other than the exact search."""
-        scale, value = statement.scale, decided.value(statement.scale)
-        bound = value if status == "optimal" else min(lower_bound, value)
-        return Answer(
-            "optimal" if bound == value else status,
-            exact(scale.cost(value)),
-            exact(scale.cost(bound)),
-            decided.nodes,
-            seconds,
-            counters or {},
-        )
 
     def _fit_and_prune(self, X: Any, costs: NDArray[np.float64], sample_weight: Any) -> SPOTree:
         """Grow on some rows, and prune on the others."""
@@ -423,28 +416,6 @@ class SPOTree(DecisionMixin, BaseTaskTree):
             depth=self.tree_.depth,
             history=(),
         )
-
-    # ---- the mixed-integer program -----------------------------------------------------------
-
-    def _fit_program(self, statement: DecisionStatement) -> None:
-        start = perf_counter()
-        options = self._engine_options()
-        phase("solving the mixed-integer program")
-        found = solve_program(
-            statement,
-            int(self.max_depth or 0),
-            self._split_limit,
-            self._least_weight,
-            self._grow(statement),
-            float(read_fraction(self.gap, "gap")),
-        )
-        seconds = perf_counter() - start
-        status, bound = options.status(found.status), options.bound(found.lower_bound)
-        # What HiGHS proves it proves up to its tolerances; the value is counted exactly.
-        decided = found.decided
-        answer = self._answer(statement, decided, status, bound, seconds, found.counters)
-        self._keep(statement, answer, decided)
-        self._finish(None)
 
     # ---- what a fit leaves behind ------------------------------------------------------------
 

@@ -12,9 +12,9 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from ._cell_values import find_numbers, format_value, is_missing
 from ._texts import equals
 from ._times import Form, is_time, parse_time, ticks, time_words
-from ._values import find_numbers, format_value, is_missing
 
 __all__ = ["Condition"]
 

@@ -9,10 +9,10 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from ._cell_values import format_value, is_missing, plain_value
 from ._condition import Condition
 from ._tests import Test, register_kind
 from ._texts import equals
-from ._values import format_value, is_missing, plain_value
 
 __all__ = ["Multiway"]
 

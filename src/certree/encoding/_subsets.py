@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from itertools import combinations
 from typing import Any, ClassVar
 
+from ._cell_values import format_value, plain_value
 from ._condition import Condition
 from ._tests import Category, SidedTest, Test, register_kind
-from ._values import format_value, plain_value
 
 __all__ = ["MOST_GROUPS", "Subset", "subset_tests"]
 

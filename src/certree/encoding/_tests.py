@@ -20,8 +20,8 @@ from typing import Any, ClassVar, TypeVar, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from ._cell_values import find_numbers, format_value, is_missing, level_ranks, plain_value
 from ._condition import Condition
-from ._values import find_numbers, format_value, is_missing, level_ranks, plain_value
 
 __all__ = [
     "Category",

@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from ._cell_values import is_missing
 from ._condition import Condition
 from ._test_list import Cuts
 from ._tests import SidedTest, Test, register_kind
@@ -26,7 +27,6 @@ from ._times import (
     ticks,
     write_time,
 )
-from ._values import is_missing
 
 __all__ = ["TimeCuts", "TimeThreshold", "time_between"]
 

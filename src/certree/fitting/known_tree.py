@@ -23,7 +23,7 @@ from certree.encoding import (
     Test,
     check_columns,
 )
-from certree.encoding._values import is_missing
+from certree.encoding._cell_values import is_missing
 from certree.engine._ordered import Columns, OrderedProblem
 from certree.numbers._scale import Scale
 from certree.tree import Tree

@@ -11,11 +11,11 @@ from numpy.typing import NDArray
 from sklearn.base import is_regressor
 
 from certree.encoding import Table, Test, format_value, read_table
-from certree.encoding._censored import read_censored
+from certree.encoding._cell_values import is_missing
 from certree.encoding._classes import check_labels, encode_labels
 from certree.encoding._texts import as_array
-from certree.encoding._values import is_missing
 from certree.estimators import PolicyTree
+from certree.leaves.survival.censored import read_censored
 from certree.tree import (
     ChosenDecisions,
     Clusters,

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from certree.encoding import Condition
 
 from ._collapsed import default_last
-from ._payload_linear import Formula
+from ._formula import Formula
 from ._payload_values import NamedVector
 from ._rules import decision_list
 from ._wording import one_line

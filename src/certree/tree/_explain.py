@@ -22,9 +22,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from certree.encoding import Condition, Table, Test
+from certree.encoding._cell_values import is_missing
 from certree.encoding._time_tests import read_time_texts
 from certree.encoding._times import DAY, form_of, is_time, parse_time, ticks, write_time
-from certree.encoding._values import is_missing
 
 from ._explanation import Change, ColumnChange, Explanation, PathStep
 from ._leaf_look import content_name

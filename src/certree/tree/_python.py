@@ -19,7 +19,7 @@ from certree.encoding import Condition
 from certree.encoding._times import EPOCH, parse_time
 
 from ._collapsed import default_last
-from ._payload_linear import Formula
+from ._formula import Formula
 from ._payload_values import NamedVector
 from ._rules import decision_list
 from ._wording import plain

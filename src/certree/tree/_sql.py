@@ -19,7 +19,7 @@ from certree.encoding import Condition
 from certree.encoding._times import DAY, parse_time, write_time
 
 from ._collapsed import default_last
-from ._payload_linear import Formula
+from ._formula import Formula
 from ._rules import decision_list
 from ._sql_dialect import Dialect
 

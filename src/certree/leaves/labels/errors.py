@@ -12,13 +12,12 @@ from numpy.typing import NDArray
 
 from certree.encoding._classes import check_labels, encode_labels
 from certree.encoding._named import read_outputs
+from certree.leaves.outputs.weights import read_output_weights, refuse_for_one
 from certree.numbers._exact import class_fractions, read_fraction
 from certree.numbers._fixed_point import round_up
 from certree.numbers._fractions import common_unit
-
-from ._label_costs import LabelProblem, _LabelTask
-from ._output_weights import read_output_weights, refuse_for_one
-from ._task import LeafCosts, LeafProblem, Rows, Sums
+from certree.tasks._label_costs import LabelProblem, _LabelTask
+from certree.tasks._task import LeafCosts, LeafProblem, Rows, Sums
 
 # Weights of classes that are multiples of one number up to this are exact.
 _MOST_MULTIPLE = 10**15

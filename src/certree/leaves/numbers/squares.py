@@ -11,11 +11,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from certree.encoding._named import NamedArray, read_outputs
+from certree.leaves.outputs.weights import (
+    balanced_weights,
+    is_balanced,
+    read_output_weights,
+    refuse_for_one,
+)
 from certree.numbers._fixed_point import check_numbers, check_size, round_up, weighted_mean
 from certree.numbers._fixed_squares import SquareSums, squares
-
-from ._output_weights import balanced_weights, is_balanced, read_output_weights, refuse_for_one
-from ._task import Laws, LeafCosts, LeafProblem, Rows, Sums, Task
+from certree.tasks._task import Laws, LeafCosts, LeafProblem, Rows, Sums, Task
 
 
 class SquareProblem(LeafProblem):

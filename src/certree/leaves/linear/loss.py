@@ -20,8 +20,7 @@ from certree.numbers._fixed_point import (
     round_up,
     weighted_mean,
 )
-
-from ._task import Laws, LeafCosts, LeafProblem, Rows, Sums, Task
+from certree.tasks._task import Laws, LeafCosts, LeafProblem, Rows, Sums, Task
 
 # Sums of products are less than this, so that differences of their products lose no digit.
 _MOST_SUM = 2**51 - 1

@@ -13,34 +13,26 @@ from certree.encoding import Reduced
 from certree.encoding._classes import check_labels
 from certree.encoding._reduced import CostSums
 from certree.encoding._texts import as_array, equals
+from certree.estimators._parameters import OneOf
+from certree.estimators._reading import labels_of
+from certree.estimators._sklearn_bases import ClassifierMixin
+from certree.estimators._task_tree import BaseTaskTree
+from certree.estimators._vocabulary import fitted, parameter, with_parameters
 from certree.fitting.asked import COSTS, Objective
 from certree.fitting.measurements import Measurements
 from certree.fitting.state_task import TaskStatement
 from certree.fitting.statement import Statement
 from certree.fitting.tree_limits import capacity_limits, split_limits, with_limits
+from certree.leaves.costs.loss import CostMatrix, RowCosts
 from certree.numbers._exact import check_weights
 from certree.numbers._fixed_point import check_numbers
 from certree.results._answer import Answer
 from certree.results._progress import Callback
 from certree.results._summary import CostReport
-from certree.tasks._label_costs import (
-    CostMatrix,
-    LabelProblem,
-    RowCosts,
-    _LabelTask,
-    match_classes,
-    read_labels,
-    summed,
-)
+from certree.tasks._label_costs import LabelProblem, _LabelTask, match_classes, read_labels, summed
 from certree.tasks._limit import LeafMinimum, Limit
 from certree.tasks._limited import Limited
 from certree.tasks._task import Rows, Task
-
-from ._parameters import OneOf
-from ._reading import labels_of
-from ._sklearn_bases import ClassifierMixin
-from ._task_tree import BaseTaskTree
-from ._vocabulary import fitted, parameter, with_parameters
 
 
 class _LabelledCosts(RowCosts):

@@ -9,19 +9,18 @@ from numpy.typing import NDArray
 
 from certree import engine
 from certree.encoding import Reduced
-from certree.encoding._censored import read_censored
+from certree.estimators._reading import labels_of
+from certree.estimators._task_tree import BaseTargetTree
+from certree.estimators._vocabulary import DepthByPosition, with_parameters
 from certree.exceptions import warn
 from certree.fitting.state_task import Reached, TaskStatement, state_task
-from certree.numbers._event_times import concordance, kaplan_meier
+from certree.leaves.survival.censored import read_censored
+from certree.leaves.survival.event_times import concordance, kaplan_meier
+from certree.leaves.survival.loss import SurvivalLoss, SurvivalProblem
 from certree.numbers._exact import check_weights
 from certree.results._progress import Callback
-from certree.tasks._survival_loss import SurvivalLoss, SurvivalProblem
 from certree.tasks._task import Task
 from certree.tree import StepFunction, SurvivalCurve, SurvivalLeaves
-
-from ._reading import labels_of
-from ._task_tree import BaseTargetTree
-from ._vocabulary import DepthByPosition, with_parameters
 
 if TYPE_CHECKING:
     from typing_extensions import Self

@@ -12,21 +12,20 @@ from certree import engine
 from certree.encoding import Table, read_table
 from certree.encoding._asked import asked_columns, number_columns
 from certree.encoding._named import count_outputs
+from certree.estimators._parameters import Number, OneOf, RowsOrShare
+from certree.estimators._sklearn_bases import RegressorMixin
+from certree.estimators._task_tree import BaseTargetTree
+from certree.estimators._vocabulary import DepthByPosition, fitted, parameter, with_parameters
 from certree.exceptions import warn
 from certree.fitting.plan import plan
 from certree.fitting.state_task import Reached, TaskStatement, state_task
-from certree.tasks._linear_error import LinearError, LinearProblem
-from certree.tasks._squares import SquaredError
+from certree.leaves.linear.loss import LinearError, LinearProblem
+from certree.leaves.numbers.estimator import read_numbers
+from certree.leaves.numbers.squares import SquaredError
 from certree.tasks._task import Task
 from certree.tree import LinearLeaves
 from certree.tree._payload_values import distinct
 from certree.tree._structure import default_names
-
-from ._parameters import Number, OneOf, RowsOrShare
-from ._regressor import read_numbers
-from ._sklearn_bases import RegressorMixin
-from ._task_tree import BaseTargetTree
-from ._vocabulary import DepthByPosition, fitted, parameter, with_parameters
 
 # Models of one column choose among so many at most, and models of several have so many at most:
 # the sums that the search adds up grow with them, by their square for the latter.

@@ -1,9 +1,9 @@
-"""Ready-made leaf costs: impurities, deviances and quantiles."""
+"""Tasks of counts, amounts and times: deviances from one rate or mean for each leaf."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from fractions import Fraction
 from functools import partial
 from typing import Any
@@ -11,93 +11,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from certree.encoding._classes import check_labels, encode_labels
-from certree.encoding._texts import as_array
-from certree.numbers._exact import read_fraction
 from certree.numbers._fixed_point import check_numbers, weighted_mean
+from certree.tasks._leaf_cost import EPSILON, LeafCost, RateProblem, times_log
+from certree.tasks._task import Laws, LeafCosts, Rows, Sums, Task
 from certree.tree._nodes import Nodes
-
-from ._label_costs import RowCosts
-from ._leaf_cost import LeafCost, Noise, RateProblem
-from ._task import Laws, LeafCosts, Rows, Sums, Task
-
-__all__ = [
-    "entropy",
-    "exponential_survival",
-    "gamma_deviance",
-    "gini",
-    "pinball",
-    "poisson_deviance",
-]
-
-# Every operation of float64 that is used here, also logarithms, is off by at most this share.
-_EPSILON = 2.0**-51
 
 # Distances from a mean, as shares of it, for which a series of so many terms has all digits.
 _SMALL, _N_TERMS = 2.0**-8, 9
-
-# Number of candidate values of a quantile, unless they are listed.
-_CANDIDATES = 64
-
-
-def gini(y: Any) -> LeafCost:
-    r"""Return the task of least Gini impurity: :math:`\sum_{leaves} w (1 - \sum_k p_k^2)`.
-
-    Parameters
-    ----------
-    y : array-like of shape (n_rows,)
-        Class labels; a leaf predicts its most frequent class.
-
-    Examples
-    --------
-    >>> from certree import solve, tasks
-    >>> solution = solve(tasks.gini([0, 1, 1]), [[0], [1], [0]], max_depth=1)
-    >>> float(solution.certificate.cost)
-    1.0
-    """
-    classes, counts = _one_hot(y)
-
-    def cost(sums: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
-        # Squares of integers could overflow.
-        weights = sums.astype(np.float64, copy=False)
-        total = np.maximum(weights.sum(axis=1), 1e-300)
-        return total - np.square(weights).sum(axis=1) / total, classes[sums.argmax(axis=1)]
-
-    task = LeafCost(counts, cost, bounds="superadditive", name="gini")
-    task.noise = _class_noise(lambda weights: 0.0)
-    return task
-
-
-def entropy(y: Any) -> LeafCost:
-    r"""Return the task of least entropy: :math:`-\sum_{leaves} w \sum_k p_k \log p_k`.
-
-    That is the negative log-likelihood of the classes under the leaves' class shares.
-
-    Parameters
-    ----------
-    y : array-like of shape (n_rows,)
-        Class labels; a leaf predicts its most frequent class.
-
-    Examples
-    --------
-    >>> from certree import solve, tasks
-    >>> solution = solve(tasks.entropy([0, 1, 1]), [[0], [1], [0]], max_depth=1)
-    >>> round(float(solution.certificate.cost), 3)
-    1.386
-    """
-    classes, counts = _one_hot(y)
-
-    def cost(sums: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
-        total = sums.sum(axis=1)
-        loss = _times_log(total, total) - _times_log(sums, sums).sum(axis=1)
-        return np.maximum(loss, 0.0), classes[sums.argmax(axis=1)]
-
-    task = LeafCost(counts, cost, bounds="superadditive", name="entropy")
-    # Sums lie between the least weight and the total.
-    task.noise = _class_noise(
-        lambda weights: max(abs(np.log(weights.min())), abs(np.log(weights.sum())))
-    )
-    return task
 
 
 def poisson_deviance(y: Any, exposure: Any = None) -> LeafCost:
@@ -204,13 +124,13 @@ def rate_deviance(
     def cost(sums: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
         number, length, best = sums.T
         rate = number / np.maximum(length, 1e-300)
-        loss = np.maximum(factor * (best - _times_log(number, rate / common)), 0.0)
+        loss = np.maximum(factor * (best - times_log(number, rate / common)), 0.0)
         if inverse:
             return loss, length / np.maximum(number, 1e-300)
         return loss, np.where(number > 0, rate, unseen / np.maximum(length, 1e-300))
 
     # What rows contribute at rates of their own.
-    own = _times_log(events, events / time / common)
+    own = times_log(events, events / time / common)
     task = LeafCost(np.stack([events, time, own], axis=1), cost, bounds="superadditive", name=name)
     task.noise = partial(_rate_noise, common=common)
     task.rate_factor = factor
@@ -336,63 +256,6 @@ def _mean_deviance(
         return value if is_gamma else float(np.ldexp(value, exponent))
 
 
-def pinball(y: Any, quantile: float = 0.5, candidates: Any = None) -> RowCosts:
-    r"""Return the task of least pinball loss, with leaf values from a list: quantile regression.
-
-    .. math:: \sum_i \max\big(q (y_i - v), (q - 1) (y_i - v)\big)
-
-    The best value of a leaf is not a function of a sum over its rows, but the loss of each
-    candidate value is one. With ``quantile=0.5`` the loss is half the absolute error.
-
-    Parameters
-    ----------
-    y : array-like of shape (n_rows,)
-        Numbers to be predicted.
-    quantile : float, default=0.5
-        Strictly between 0 and 1.
-    candidates : array-like, optional
-        Values that a leaf may predict; by default up to 64 of those in y, at equal distances in
-        rank. With all of them the tree is best without restriction.
-
-    Examples
-    --------
-    >>> from certree import solve, tasks
-    >>> task = tasks.pinball([1.0, 2.0, 9.0, 5.0], quantile=0.5)
-    >>> solve(task, [[0], [0], [0], [1]], max_depth=1).predict([[0], [1]]).tolist()
-    [2.0, 5.0]
-    """
-    target = check_numbers(y, "y", (None,))
-    level = float(read_fraction(quantile, "quantile"))
-    if not 0 < level < 1:
-        raise ValueError(f"quantile must lie strictly between 0 and 1, got {quantile!r}.")
-    if candidates is None:
-        values = np.unique(target)
-        places = np.linspace(0, len(values) - 1, min(len(values), _CANDIDATES))
-        values = values[np.unique(np.rint(places).astype(np.intp))]
-    else:
-        values = np.unique(check_numbers(candidates, "candidates", (None,)))
-    above = target[:, None] - values[None, :]
-    # Rounded where a decimal is meant: 0.1 * 3 is 0.30000000000000004.
-    costs = np.round(np.maximum(level * above, (level - 1) * above), 12)
-    return RowCosts(costs, labels=values)
-
-
-def _class_noise(largest_log: Callable[[NDArray[np.float64]], float]) -> Noise:
-    """Return how far sums of ``s * log(s)`` or ``s * s / total`` over classes are off, at most."""
-
-    def noise(
-        table: NDArray[np.float64], weights: NDArray[np.float64], errors: NDArray[np.float64]
-    ) -> float:
-        n_classes = int(table.any(axis=0).sum())
-        # Rows of one class cost nothing, whatever their weights are rounded to.
-        moved = float(errors.sum()) if n_classes > 1 else 0.0
-        # A change of one sum, or of all of them, counts by no more than the logarithm and two.
-        share = (table.shape[1] + 8) * _EPSILON * float(weights.sum()) + 2 * moved
-        return float(2 * share * (1 + largest_log(weights)))
-
-    return noise
-
-
 def _rate_noise(
     table: NDArray[np.float64],
     weights: NDArray[np.float64],
@@ -425,21 +288,7 @@ def _rate_noise(
     seen = float((events + more).sum())
     by_time = seen * math.log1p(by_time / seen)
     rounded = float(own_off.sum()) + float(more.sum()) * (log + 1) + by_time
-    return float(2.01 * (8 * _EPSILON * terms + rounded))
-
-
-def _one_hot(y: Any) -> tuple[NDArray[Any], NDArray[np.int64]]:
-    """Return the classes, and one column for each with ones in its rows."""
-    labels = as_array(y)
-    classes, codes = encode_labels(check_labels(labels, len(labels), "The task"))
-    return classes, np.eye(len(classes), dtype=np.int64)[codes]
-
-
-def _times_log(factor: NDArray[Any], number: NDArray[Any]) -> NDArray[np.float64]:
-    """Return ``factor * log(number)``, and 0 where the factor is."""
-    positive = factor > 0
-    logs = np.log(np.where(positive, number, 1.0))
-    return np.asarray(np.where(positive, factor * logs, 0.0), dtype=np.float64)
+    return float(2.01 * (8 * EPSILON * terms + rounded))
 
 
 def _refuse(bad: NDArray[np.bool_], what: str, values: NDArray[Any], why: str) -> None:

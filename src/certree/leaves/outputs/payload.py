@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ._payload import Payload
-from ._payload_labels import Labels, percent, read_classes, write_array
-from ._payload_values import Numbers, Values, Vectors, distinct
-from ._plain import read, read_whole, shown
-from ._structure import frozen
-from ._wording import one_line, plain
+from certree.tree._payload import Payload
+from certree.tree._payload_labels import Labels, percent, read_classes, write_array
+from certree.tree._payload_values import Numbers, Values, Vectors, distinct
+from certree.tree._plain import read, read_whole, shown
+from certree.tree._structure import frozen
+from certree.tree._wording import one_line, plain
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -77,6 +77,10 @@ class SeveralNumbers(Vectors):
         given = None if names is None else tuple(names)
         return cls(label, np.asarray(counts), found, given, rows=rows)
 
+    def levels(self) -> None:
+        # Outputs have units of their own, so no mean says which leaf has more.
+        return None
+
     def lines(self, content: int) -> list[str]:
         return _named([f"{number:.4g}" for number in self.values[content]], self.output_names)
 
@@ -101,33 +105,6 @@ class SeveralNumbers(Vectors):
         numbers = Vectors.from_dict(plain_part, label, counts).values
         names = _read_names(data, {"values"}, numbers.shape[1])
         return cls(label, counts, numbers, names)
-
-
-@dataclass(frozen=True, eq=False)
-class Clusters(SeveralNumbers):
-    """Leaves that are clusters: they predict their number, and `values` has their centres."""
-
-    kind: ClassVar[str] = "clusters"
-    noun: ClassVar[str] = "cluster"
-
-    def predict(self, leaves: Any, X: Any = None) -> NDArray[Any]:
-        numbers: NDArray[Any] = self.label[leaves]
-        return numbers
-
-    def lines(self, content: int) -> list[str]:
-        return [f"cluster {content}", *super().lines(content)]
-
-    def name(self, content: int) -> str:
-        return ", ".join(self.lines(content))
-
-    def outputs(self) -> list[tuple[str, Payload]]:
-        return []
-
-    def value(self, node: int) -> Any:
-        return int(self.label[node])
-
-    def sql_value(self, node: int) -> Any:
-        return self.value(node)
 
 
 @dataclass(frozen=True, eq=False)
@@ -198,6 +175,10 @@ class SeveralLabels(Values):
     def _totals(self, amounts: NDArray[Any]) -> NDArray[Any]:
         # Every output has all rows.
         return np.asarray(amounts[:, : len(self.classes[0])].sum(axis=1))
+
+    def levels(self) -> None:
+        # Outputs have units of their own, so no mean says which leaf has more.
+        return None
 
     def lines(self, content: int) -> list[str]:
         return _named([str(plain(label)) for label in self.values[content]], self.output_names)

@@ -8,11 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from certree.encoding._classes import check_labels
+from certree.estimators._reading import PredictsClasses
+from certree.estimators._task_tree import BaseTargetTree
+from certree.estimators._vocabulary import parameter, with_parameters
 from certree.tasks import OrdinalError, Task
-
-from ._reading import PredictsClasses
-from ._task_tree import BaseTargetTree
-from ._vocabulary import parameter, with_parameters
 
 
 @with_parameters

@@ -10,12 +10,11 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from certree.encoding._censored import read_censored
-from certree.numbers._event_times import nelson_aalen
-
-from ._examples import rate_deviance
-from ._leaf_cost import LeafCost, RateProblem
-from ._task import Laws, LeafCosts, Rows, Sums, Task
+from certree.leaves.numbers.deviances import rate_deviance
+from certree.leaves.survival.censored import read_censored
+from certree.leaves.survival.event_times import nelson_aalen
+from certree.tasks._leaf_cost import LeafCost, RateProblem
+from certree.tasks._task import Laws, LeafCosts, Rows, Sums, Task
 
 # The events, of the lightest row, that a leaf without any has in its prediction; it costs 0 anyway.
 _UNSEEN = 0.5

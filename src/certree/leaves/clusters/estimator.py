@@ -13,21 +13,20 @@ from certree import engine
 from certree.encoding import Table, read_table
 from certree.encoding._asked import asked_columns, number_columns
 from certree.encoding._named import NamedArray
+from certree.estimators._parameters import OneOf, WholeNumber
+from certree.estimators._sklearn_bases import ClusterMixin
+from certree.estimators._task_tree import BaseTaskTree
+from certree.estimators._vocabulary import fitted, fixed, parameter, with_parameters
 from certree.exceptions import warn
 from certree.fitting.state_task import Reached, TaskStatement, state_task
 from certree.fitting.statement import Statement
+from certree.leaves.numbers.squares import SquaredError, SquareProblem
 from certree.numbers._fixed_point import check_size, refuse_tiny
 from certree.numbers._fractions import to_float
 from certree.results._answer import Answer
 from certree.results._progress import Callback
-from certree.tasks._squares import SquaredError, SquareProblem
 from certree.tasks._task import Rows, Task
 from certree.tree import Clusters
-
-from ._parameters import OneOf, WholeNumber
-from ._sklearn_bases import ClusterMixin
-from ._task_tree import BaseTaskTree
-from ._vocabulary import fitted, fixed, parameter, with_parameters
 
 if TYPE_CHECKING:
     from typing_extensions import Self

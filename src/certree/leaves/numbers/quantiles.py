@@ -12,6 +12,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from certree.leaves.costs.loss import RowCosts
 from certree.numbers._exact import read_fraction
 from certree.numbers._fixed_point import (
     FixedPoint,
@@ -22,15 +23,17 @@ from certree.numbers._fixed_point import (
     round_up,
 )
 from certree.numbers._fractions import shown, to_float
+from certree.tasks._task import Laws, LeafCosts, LeafProblem, Rows, Sums, Task
 from certree.tree._nodes import Nodes
-
-from ._task import Laws, LeafCosts, LeafProblem, Rows, Sums, Task
 
 # The core adds up losses in doubles, and needs room for two of them, with their signs.
 _MOST_LOSS = 2**51 - 1
 
 # Sums of float64 here are off by far less than this share of them.
 _LITTLE = 2.0**-20
+
+# Number of candidate values of a quantile, unless they are listed.
+_CANDIDATES = 64
 
 # The denominator of a quantile takes room from the digits of targets.
 _FINEST_QUANTILE = 10**6
@@ -407,3 +410,44 @@ class QuantileLoss(AbsoluteError):
 
     def __repr__(self) -> str:
         return f"QuantileLoss({self.quantile!r})"
+
+
+def pinball(y: Any, quantile: float = 0.5, candidates: Any = None) -> RowCosts:
+    r"""Return the task of least pinball loss, with leaf values from a list: quantile regression.
+
+    .. math:: \sum_i \max\big(q (y_i - v), (q - 1) (y_i - v)\big)
+
+    The best value of a leaf is not a function of a sum over its rows, but the loss of each
+    candidate value is one. With ``quantile=0.5`` the loss is half the absolute error.
+
+    Parameters
+    ----------
+    y : array-like of shape (n_rows,)
+        Numbers to be predicted.
+    quantile : float, default=0.5
+        Strictly between 0 and 1.
+    candidates : array-like, optional
+        Values that a leaf may predict; by default up to 64 of those in y, at equal distances in
+        rank. With all of them the tree is best without restriction.
+
+    Examples
+    --------
+    >>> from certree import solve, tasks
+    >>> task = tasks.pinball([1.0, 2.0, 9.0, 5.0], quantile=0.5)
+    >>> solve(task, [[0], [0], [0], [1]], max_depth=1).predict([[0], [1]]).tolist()
+    [2.0, 5.0]
+    """
+    target = check_numbers(y, "y", (None,))
+    level = float(read_fraction(quantile, "quantile"))
+    if not 0 < level < 1:
+        raise ValueError(f"quantile must lie strictly between 0 and 1, got {quantile!r}.")
+    if candidates is None:
+        values = np.unique(target)
+        places = np.linspace(0, len(values) - 1, min(len(values), _CANDIDATES))
+        values = values[np.unique(np.rint(places).astype(np.intp))]
+    else:
+        values = np.unique(check_numbers(candidates, "candidates", (None,)))
+    above = target[:, None] - values[None, :]
+    # Rounded where a decimal is meant: 0.1 * 3 is 0.30000000000000004.
+    costs = np.round(np.maximum(level * above, (level - 1) * above), 12)
+    return RowCosts(costs, labels=values)

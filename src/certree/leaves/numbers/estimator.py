@@ -12,24 +12,23 @@ from sklearn.utils import column_or_1d
 
 from certree.encoding import Reduced
 from certree.encoding._named import count_outputs, read_outputs
+from certree.estimators._parameters import Number, OneOf
+from certree.estimators._reading import labels_of
+from certree.estimators._sklearn_bases import RegressorMixin
+from certree.estimators._task_tree import BaseTargetTree
+from certree.estimators._vocabulary import DepthByPosition, fitted, parameter, with_parameters
 from certree.fitting.asked import LEAVES, Objective
 from certree.fitting.plan import plan
 from certree.fitting.state_task import TaskStatement
+from certree.leaves.numbers.deviances import Deviance
+from certree.leaves.numbers.quantiles import AbsoluteError, QuantileLoss
+from certree.leaves.numbers.squares import SquaredError, target_numbers
+from certree.leaves.outputs.weights import refuse_for_one
 from certree.numbers._exact import read_fraction
 from certree.numbers._fixed_point import refuse_times
 from certree.numbers._fixed_squares import SquareSums
 from certree.results._answer import Answer
-from certree.tasks._examples import Deviance
-from certree.tasks._output_weights import refuse_for_one
-from certree.tasks._quantiles import AbsoluteError, QuantileLoss
-from certree.tasks._squares import SquaredError, target_numbers
 from certree.tasks._task import Task
-
-from ._parameters import Number, OneOf
-from ._reading import labels_of
-from ._sklearn_bases import RegressorMixin
-from ._task_tree import BaseTargetTree
-from ._vocabulary import DepthByPosition, fitted, parameter, with_parameters
 
 CRITERIA = ("squared_error", "absolute_error", "quantile", "poisson", "gamma")
 

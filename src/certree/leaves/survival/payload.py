@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from ._payload_values import Values
-from ._plain import read_number, shown
-from ._sketch import Sketch, round_end, staircase
-from ._structure import frozen
+from certree.tree._payload_values import Values
+from certree.tree._plain import read_number, shown
+from certree.tree._sketch import Sketch, round_end, staircase
+from certree.tree._structure import frozen
 
 if TYPE_CHECKING:
     from typing_extensions import Self
