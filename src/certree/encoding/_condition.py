@@ -219,19 +219,21 @@ class Condition:
             return _is_one_of(values, column)
         if self.kind not in ("number", "flag", "time"):
             raise TypeError(f"The words {self.describe()!r} do not say which values are meant.")
-        found = ~is_missing(column)
+        if self.kind == "time" and not is_time(column):  # all are missing
+            return np.zeros(len(column), dtype=np.bool_)
         ends: tuple[Any, Any] = (self.low, self.high)
         numbers: NDArray[Any] = column
+        parts = []
         if self.kind == "time":
-            if not is_time(column):  # all are missing
-                return found
+            parts.append(~is_missing(column))
             numbers, size = ticks(column)
             ends = self._time_end(self.low, size), self._time_end(self.high, size)
+        # No comparison holds for NaN.
         if ends[0] is not None:
-            found &= numbers > ends[0]
+            parts.append(numbers > ends[0])
         if ends[1] is not None:
-            found &= numbers <= ends[1]
-        return found
+            parts.append(numbers <= ends[1])
+        return np.asarray(parts[0] if len(parts) == 1 else np.logical_and.reduce(parts))
 
     @staticmethod
     def _time_end(bound: str | None, size: int) -> int | None:
