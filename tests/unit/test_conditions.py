@@ -9,7 +9,7 @@ import math
 import shutil
 import subprocess
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -404,16 +404,16 @@ def _wrong(test: Test) -> Iterator[tuple[Condition, ...]]:
     first, *others = test.conditions
     yield (*others, first)
     yield (first, first, *others[1:])
-    yield (replace(first, name="y"), *others)
+    yield (first._replace(name="y"), *others)
     if first.kind != "missing":
-        yield (replace(first, excluded=not first.excluded), *others)
-        yield (replace(first, missing=not first.missing), *others)
+        yield (first._replace(excluded=not first.excluded), *others)
+        yield (first._replace(missing=not first.missing), *others)
     if first.kind == "number":
-        yield (replace(first, high=math.nextafter(first.high, math.inf)), *others)
-        yield (replace(first, low=-1e300), *others)
+        yield (first._replace(high=math.nextafter(first.high, math.inf)), *others)
+        yield (first._replace(low=-1e300), *others)
     if first.kind == "set":
-        yield (replace(first, values=(*first.values, "new")), *others)
-        yield (replace(first, values=()), *others)
+        yield (first._replace(values=(*first.values, "new")), *others)
+        yield (first._replace(values=()), *others)
 
 
 def test_verify_refuses_conditions_that_differ(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -424,7 +424,7 @@ def test_verify_refuses_conditions_that_differ(monkeypatch: pytest.MonkeyPatch) 
 
     def false(self: Threshold, outcome: int) -> Condition:
         said = true(self, outcome)
-        return replace(said, high=2.5) if outcome == 0 else said
+        return said._replace(high=2.5) if outcome == 0 else said
 
     monkeypatch.setattr(Threshold, "condition", false)
     with pytest.raises(certree.CertificateError, match="texts and exports show"):

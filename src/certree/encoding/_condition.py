@@ -6,8 +6,7 @@ new kind of test is a class that says the condition of each of its outcomes, and
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,8 +18,7 @@ from ._times import Form, is_time, parse_time, ticks, time_words
 __all__ = ["Condition"]
 
 
-@dataclass(frozen=True, slots=True)
-class Condition:
+class Condition(NamedTuple):
     """A range, a set, or "missing": what a value of a column must be.
 
     Attributes
@@ -142,8 +140,7 @@ class Condition:
         """Return the condition that is met where this range and another of its order are."""
         lows = [end for end in (self.low, other.low) if end is not None]
         highs = [end for end in (self.high, other.high) if end is not None]
-        return replace(
-            self,
+        return self._replace(
             low=max(lows, key=self.position, default=None),
             high=min(highs, key=self.position, default=None),
             missing=self.missing and other.missing,
