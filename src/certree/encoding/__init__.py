@@ -12,7 +12,6 @@ from ._encoder import TableEncoder
 from ._multiway import Multiway
 from ._named import NamedArray
 from ._ranks import RankedColumns
-from ._reduce import reduce
 from ._reduced import Reduced
 from ._subsets import Subset
 from ._table import Kind, Table, check_columns, compare_columns, read_table, remember_columns
@@ -56,7 +55,6 @@ __all__ = [
     "kind_of_test",
     "kinds_of_tests",
     "read_table",
-    "reduce",
     "remember_columns",
     "test_from_dict",
 ]
