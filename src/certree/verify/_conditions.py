@@ -81,7 +81,7 @@ def _is_met(condition: Any, value: Any) -> bool:
         return condition.missing is False
     if kind == "set":
         found = any(is_category(value, one) for one in condition.values)
-        return found != condition.excluded
+        return bool(found != condition.excluded)
     if kind == "level":
         levels = list(condition.known)
         value = next((k for k, one in enumerate(levels) if is_category(value, one)), len(levels))
