@@ -165,7 +165,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
         Parameters
         ----------
-        X : array-like, pandas.DataFrame or polars.DataFrame, of shape (n_rows, n_columns)
+        X : array-like or data frame of shape (n_rows, n_columns)
             The table.
         y : ignored
             Present for pipelines.
@@ -186,7 +186,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
         Parameters
         ----------
-        X : array-like, pandas.DataFrame or polars.DataFrame, of shape (n_rows, n_columns)
+        X : array-like or data frame of shape (n_rows, n_columns)
             The table.
         y : ignored
             Present for pipelines.
@@ -205,7 +205,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
         Parameters
         ----------
-        X : array-like, pandas.DataFrame or polars.DataFrame, of shape (n_rows, n_columns)
+        X : array-like or data frame of shape (n_rows, n_columns)
             A table with the columns of training.
 
         Returns
