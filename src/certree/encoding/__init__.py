@@ -6,12 +6,12 @@ encodes other tables with them. A :class:`Test` knows what its column means.
 
 from __future__ import annotations
 
+from ._condition import Condition
 from ._encode import encode_tests
 from ._encoder import TableEncoder
 from ._multiway import Multiway
 from ._named import NamedArray
 from ._ranks import RankedColumns
-from ._reduce import reduce
 from ._reduced import Reduced
 from ._subsets import Subset
 from ._table import Kind, Table, check_columns, compare_columns, read_table, remember_columns
@@ -25,12 +25,14 @@ from ._tests import (
     Threshold,
     format_value,
     kind_of_test,
+    kinds_of_tests,
     test_from_dict,
 )
 from ._time_tests import TimeThreshold
 
 __all__ = [
     "Category",
+    "Condition",
     "Flag",
     "Kind",
     "Level",
@@ -51,8 +53,8 @@ __all__ = [
     "encode_tests",
     "format_value",
     "kind_of_test",
+    "kinds_of_tests",
     "read_table",
-    "reduce",
     "remember_columns",
     "test_from_dict",
 ]

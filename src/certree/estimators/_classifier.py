@@ -26,6 +26,8 @@ from certree.fitting.state_errors import ErrorStatement, state_errors
 from certree.fitting.state_task import TaskStatement, state_task
 from certree.fitting.statement import Statement
 from certree.fitting.tree_limits import capacity_limits, split_limits
+from certree.leaves.labels.errors import Misclassification, OutputErrors, encode_outputs
+from certree.leaves.outputs.weights import refuse_for_one
 from certree.results._answer import Answer
 from certree.results._certificate import Certificate
 from certree.results._pareto import ParetoFront
@@ -33,8 +35,6 @@ from certree.results._progress import Callback
 from certree.results._task_certificate import TaskCertificate
 from certree.tasks._limit import LeafMinimum, Limit
 from certree.tasks._limited import Limited
-from certree.tasks._misclassification import Misclassification, OutputErrors, encode_outputs
-from certree.tasks._output_weights import refuse_for_one
 
 from ._optimal_tree import SharesSearch
 from ._parameters import OneOf

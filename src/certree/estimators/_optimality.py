@@ -17,6 +17,7 @@ from certree.fitting.objectives import read_metric
 from certree.fitting.prove_metric import in_units
 from certree.fitting.state_binary import BinaryStatement
 from certree.fitting.state_errors import ErrorStatement
+from certree.leaves.numbers.estimator import OptimalTreeRegressor
 from certree.numbers._fractions import is_whole
 from certree.results._card import card, facts_table, folded, sentence
 from certree.results._certificate import Certificate, Exact, exact, show
@@ -32,7 +33,6 @@ from ._regression_gap import (
     refuse_settings_of_classes,
     search_from,
 )
-from ._regressor import OptimalTreeRegressor
 from ._settings import GapSettings, takes
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,13 +18,12 @@ from numpy.typing import NDArray
 from certree import engine
 from certree.encoding import (
     RankedColumns,
-    SidedTest,
     Table,
     TableEncoder,
     Test,
     check_columns,
 )
-from certree.encoding._tests import is_missing
+from certree.encoding._cell_values import is_missing
 from certree.engine._ordered import Columns, OrderedProblem
 from certree.numbers._scale import Scale
 from certree.tree import Tree
@@ -260,11 +259,8 @@ def _answer(test: Test, table: Table) -> NDArray[np.uint8]:
 
 def _named(test: Test, table: Table) -> Test:
     """Return a test with the table's name of its column, and a word about missing values."""
-    changes: dict[str, Any] = {"name": table.names[test.feature]}
-    if isinstance(test, SidedTest) and test.missing is None:
-        has_missing = is_missing(table.column(test.feature)).any()
-        changes["missing"] = False if has_missing else None
-    return cast(Test, replace(cast(Any, test), **changes))
+    has_missing = bool(is_missing(table.column(test.feature)).any())
+    return test.renamed(table.names[test.feature], has_missing)
 
 
 @dataclass

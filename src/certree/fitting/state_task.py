@@ -27,6 +27,7 @@ from certree.engine._ordered import (
 )
 from certree.engine._row_types import RowTypes, few_types, row_types
 from certree.engine._vector import LeafRule
+from certree.leaves.labels.errors import OutputErrors
 from certree.numbers._exact import check_weights, read_fraction, scale_weights
 from certree.numbers._fractions import shown
 from certree.numbers._scale import Scale, fitting_penalty
@@ -35,7 +36,6 @@ from certree.results._answer import Answer
 from certree.results._certificate import Exact, exact
 from certree.results._progress import Measure
 from certree.tasks._limited import LimitedOnRows
-from certree.tasks._misclassification import OutputErrors
 from certree.tasks._task import LeafProblem, Rows
 from certree.tree import Labels, Numbers, Payload, SeveralLabels, SeveralNumbers, Tree
 
