@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import issparse
 
+from ._column_values import Column, Kind, clocks, read_objects, read_values
 from ._times import zone_of
-from ._values import Column, Kind, clocks, read_objects, read_values
 
 Levels = tuple[Any, ...]
 

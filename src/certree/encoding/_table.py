@@ -17,11 +17,11 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.utils.validation import check_array, validate_data
 
+from ._column_values import Column, Kind, check_finite, infinity, read_values
 from ._frames import Levels, as_frame, column_labels, read_column
 from ._named import NamedArray
 from ._not_tables import refuse_other_forms
 from ._sparse import SparseColumns
-from ._values import Column, Kind, check_finite, infinity, read_values
 
 __all__ = ["Kind", "Table", "check_columns", "read_table"]
 

@@ -22,8 +22,11 @@ def as_frame(given: Any) -> tuple[list[Any], Any] | None:
         # Columns without text for names may repeat them.
         frame = nw.from_native(given.set_axis(range(len(labels)), axis=1))
     if isinstance(frame, nw.LazyFrame):
-        told = "call .collect() on it" if frame.implementation.is_polars() else "make a frame of it"
-        raise ValueError(f"X is a {type(given).__name__} without data; {told}.")
+        if frame.implementation.is_polars():
+            raise ValueError(
+                "X is a polars LazyFrame, which holds no data yet; call .collect() on it."
+            )
+        raise ValueError(f"X is a query of {frame.implementation}; make a frame of it.")
     return (labels, frame) if isinstance(frame, nw.DataFrame) else None
 
 

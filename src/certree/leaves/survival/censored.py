@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import column_or_1d
 
-from ._frames import column_arrays, column_labels
+from certree.encoding._frames import column_arrays, column_labels
 
 TYPE = np.dtype([("event", np.bool_), ("time", np.float64)])
 """How scikit-survival has them, too."""
