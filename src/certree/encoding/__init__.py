@@ -11,7 +11,6 @@ from ._encode import encode_tests
 from ._encoder import TableEncoder
 from ._multiway import Multiway
 from ._named import NamedArray
-from ._ranks import RankedColumns
 from ._reduced import Reduced
 from ._subsets import Subset
 from ._table import Kind, Table, check_columns, compare_columns, read_table, remember_columns
@@ -39,7 +38,6 @@ __all__ = [
     "Missing",
     "Multiway",
     "NamedArray",
-    "RankedColumns",
     "Reduced",
     "SidedTest",
     "Subset",

@@ -50,8 +50,9 @@ class LinearStatement(TaskStatement):
             found = problem.fit(np.flatnonzero(reached.leaves == node), reached.sums[node])
             lines[node] = [found.intercept, *found.slopes]
         label, values = distinct(lines, nodes.is_leaf)
-        means = np.zeros(len(values))
-        means[label[leaf]] = problem.read(reached.sums, reached.leaves)[leaf]
+        # Leaves with one formula hold one model: its mean is that of the rows of all of them.
+        first = np.array([leaf[label[leaf] == k][0] for k in range(len(values))])
+        means = problem.read(reached.sums, first[label[reached.leaves]])[first]
         counts, rows = self.amounts(nodes, reached.leaves)
         columns = tuple(names[f] for f in features)
         return LinearLeaves(label, counts, values, features, columns, means, rows=rows)
@@ -181,8 +182,8 @@ class LinearTreeRegressor(RegressorMixin, DepthByPosition, BaseTargetTree):
         self.model_features_ = np.array(features, dtype=np.intp)
         columns = np.stack([table.column(f) for f in features], axis=1)
         task = LinearError(columns, task.is_simple, task.ridge, tuple(features))
-        limits = self._rank_limits(path)
-        found = state_task(self, task, X, y, sample_weight, LinearStatement, limits)
+        question = self._question("path" if path else "tree")
+        found = state_task(self, task, X, y, sample_weight, LinearStatement, question)
         assert isinstance(found.problem, LinearProblem)
         self.model_units_ = found.problem.units_of_columns
         return found
