@@ -22,11 +22,11 @@ from ._fair_audit import check_fair
 from ._fields import CHECKED, check_types
 from ._gap import check_gap
 from ._limits_audit import check_limited, check_task_front
-from ._stated_parameters import check_parameters
 from ._plain_numbers import Exact, show
 from ._queried_cells import cells_of_table, is_in_engine
 from ._separable_audit import check_separable
 from ._spo_audit import check_spo
+from ._stated_parameters import check_parameters
 from ._task_audit import check_task
 
 
