@@ -152,6 +152,8 @@ def rates_to_compare(
     if given.sample_weight is not None:
         weights = read_list(given.sample_weight, data.n_rows, "sample_weight")
     wanted = audit.parameters["pos_label"]
+    if wanted is not None and wanted not in labels:
+        raise CertificateError(f"pos_label={wanted!r} is not among the classes {list(labels)}.")
     positive = len(labels) - 1 if wanted is None else labels.index(wanted)
     everything = frozenset(range(len(labels)))
     result = []
