@@ -22,6 +22,7 @@ from ._candidates import (
     outcome_of,
     plain_test,
 )
+from ._conditions import check_conditions
 from ._plain_numbers import Exact, exact, read_list, text
 from ._raw_table import RawTable, read_table
 
@@ -88,6 +89,8 @@ class PlainTree:
             rows = None if tree.payload.rows is None else tree.payload.rows.tolist()
         except AttributeError:
             raise CertificateError(f"expected a tree, got a {type(tree).__name__}.") from None
+        check_finite(tree.classes, "what leaves of the tree predict")
+        check_finite(tree.counts, "the weight of rows in the tree")
         outcomes = [len(test["categories"]) if "categories" in test else 2 for test in tests]
         children = [
             range(start, start + outcomes[test]) if test >= 0 else range(0)
@@ -114,6 +117,13 @@ class PlainTree:
     def name(self, leaf: int) -> str | None:
         """Return what the prediction of a leaf is called."""
         return self.names[self.label[leaf]] if self.label[leaf] < len(self.names) else None
+
+
+def check_finite(stated: Any, what: str) -> None:
+    """Raise CertificateError if some numbers of a model are missing or infinite."""
+    numbers = np.asarray(stated)
+    if numbers.dtype.kind == "f" and not np.isfinite(numbers).all():
+        raise CertificateError(f"{what} is missing or infinite.")
 
 
 @dataclass(frozen=True)
@@ -450,6 +460,10 @@ def walk_down(audit: Audit, data: Data, tree: Any, where: str = "tree") -> Walk:
             rows[child], depths[child] = part, depths[node] + 1
             stack.append(child)
     check_names(audit, data.names, plain, where)
+    for test, source in zip(plain.tests, plain.source.tests, strict=True):
+        difference = check_conditions(test, source)
+        if difference is not None:
+            audit.differ(f"{where}: what texts and exports show of {_plain(test)}: {difference}")
     _check_places(audit, data, plain, where)
     if data.labels is not None:
         check_labels(audit, data.labels, plain, where)
