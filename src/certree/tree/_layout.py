@@ -27,7 +27,7 @@ class Box(NamedTuple):
     height: float
 
 
-class Layout(NamedTuple):
+class PlacedBoxes(NamedTuple):
     """The boxes of all nodes, and the size of the drawing."""
 
     boxes: list[Box]
@@ -43,7 +43,7 @@ def layout(
     gap: float,
     between: float,
     margin: float,
-) -> Layout:
+) -> PlacedBoxes:
     """Return where all nodes go; a level is as tall as its tallest box.
 
     Parameters
@@ -75,7 +75,7 @@ def layout(
         for x, level, size in zip(middles, levels, sizes, strict=True)
     ]
     right = max(box.x + width / 2 for box, width in zip(boxes, taken, strict=True))
-    return Layout(boxes, right + margin, max(box.top + box.height for box in boxes) + margin)
+    return PlacedBoxes(boxes, right + margin, max(box.top + box.height for box in boxes) + margin)
 
 
 def centres(tree: Tree, widths: Sequence[float], gap: float) -> list[float]:
