@@ -73,7 +73,7 @@ def test_the_clock_is_looked_at_while_rows_are_mixed_and_compared(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     kinds, columns = _rows(100)
-    asked = 0
+    asked = most = 0
 
     class Clock:
         def status(self) -> str | None:
@@ -83,11 +83,9 @@ def test_the_clock_is_looked_at_while_rows_are_mixed_and_compared(
 
     monkeypatch.setattr(_equal_rows, "current", Clock)
     monkeypatch.setattr(_equal_rows, "_VALUES_AT_ONCE", len(kinds) * 10)
-    for most in range(1, 21):
-        asked = 0
-        assert merge_equal(kinds, 3, columns, None) is None
-    asked, most = 0, 21
-    assert merge_equal(kinds, 3, columns, None) is not None
+    for last in range(1, 22):
+        asked, most = 0, last
+        assert (merge_equal(kinds, 3, columns, None) is None) == (last <= 20)
 
 
 def test_rows_are_taken_column_by_column() -> None:
