@@ -46,7 +46,8 @@ def take_rows(cells: Cells, rows: NDArray[np.intp]) -> Cells:
     if isinstance(cells, RankedColumns):
         return cells.rows(rows)
     # Columns lie one after the other in memory, so each is read by itself.
-    return cells.T.take(rows, axis=1).T
+    taken: NDArray[np.uint8] = cells.T.take(rows, axis=1).T
+    return taken
 
 
 def leave_out(cells: Cells, hidden: NDArray[np.bool_]) -> Cells:
