@@ -12,6 +12,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from certree import engine
+from certree.encoding._cells import as_columns
 from certree.engine._budget import Budget
 from certree.engine._workers import leaving_interrupts
 from certree.estimators._parameters import OneOf, WholeNumber, check_verbose, least_rows
@@ -163,7 +164,9 @@ class SPOForest(DecisionMixin, EncodesTables):
         costs, self._is_flat = read_target(y, n_rows, type(self).__name__)
         weights = scale_weights(sample_weight, n_rows, budget=2**40)
         kept = None if weights.values.all() else np.flatnonzero(weights.values)
-        columns = self._encode(X, None if sample_weight is None else weights.values, kept)
+        given = None if sample_weight is None else weights.values
+        question = engine.Question(self.max_depth, search="rows")
+        columns = as_columns(self._encode(X, given, question))
         values = weights.values if kept is None else weights.values[kept]
         total = weights.quantum * int(values.sum())
         rows = Rows(n_rows, kept, values, weights.quantum, _MOST, _MOST, n_rows)

@@ -28,9 +28,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from certree.decisions.oracles import _highs
+from certree.encoding._cells import as_columns
 from certree.engine import Nodes
 from certree.engine._budget import Budget, current
-from certree.engine._ordered import expand
 from certree.oracles import Constraints, OracleError
 
 from ._spo_nodes import DecidedNodes, DecisionStatement
@@ -111,7 +111,7 @@ class Program:
         self.statement, self.problem, self.depth = statement, problem, depth
         self.costs = problem.sign * problem.true_costs
         self.weights = statement.rows.floats
-        self.columns = expand(statement.columns)
+        self.columns = as_columns(statement.columns)
         self.tests = np.arange(self.columns.shape[1])
         self.feasible: Constraints = problem.oracle.constraints()
         self.n_rows, self.n_leaves = len(self.costs), 2**depth

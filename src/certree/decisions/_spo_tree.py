@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from sklearn.utils import _safe_indexing, check_random_state
 
 from certree import engine
+from certree.encoding._cells import as_columns
 from certree.engine._budget import current
-from certree.engine._ordered import expand
 from certree.estimators._parameters import Number, OneOf, WholeNumber, least_rows
 from certree.estimators._task_tree import BaseTaskTree
 from certree.estimators._vocabulary import fitted, fixed, parameter, with_parameters
@@ -222,10 +222,13 @@ class SPOTree(DecisionMixin, BaseTaskTree):
     ) -> DecisionStatement:
         call = current()
         with nullcontext() if call is None else call.nothing_to_return():
-            # The search over ranks counts rows, not their weight, and grows no greedy tree.
-            can_rank = self.method == "exact" and sample_weight is None
-            limits = self._rank_limits(path) if can_rank else None
-            statement = state_task(self, task, X, y, sample_weight, DecisionStatement, limits)
+            search: engine.Search = "rows"
+            if self.method == "exact":
+                search = "path" if path else "tree"
+            # Weights count as rows.
+            has_counts = sample_weight is not None
+            question = replace(self._question(search), has_row_counts=has_counts)
+            statement = state_task(self, task, X, y, sample_weight, DecisionStatement, question)
         self.oracle_ = statement.problem.oracle
         self._loss_unit = statement.problem.unit
         self._asks = statement.problem.kind == "callback"
@@ -287,7 +290,7 @@ class SPOTree(DecisionMixin, BaseTaskTree):
         """Grow a tree by the criterion, and leave out splits that do not pay."""
         problem, scale = statement.problem, statement.scale
         growth = growth_of(
-            problem, expand(statement.columns), statement.rows.weights, self.criterion
+            problem, as_columns(statement.columns), statement.rows.weights, self.criterion
         )
         penalty: Any = 0.0
         if self.criterion == "spo":

@@ -10,7 +10,6 @@ from ._encode import encode_tests
 from ._encoder import TableEncoder
 from ._multiway import Multiway
 from ._named import NamedArray
-from ._ranks import RankedColumns
 from ._reduce import reduce
 from ._reduced import Reduced
 from ._subsets import Subset
@@ -37,7 +36,6 @@ __all__ = [
     "Missing",
     "Multiway",
     "NamedArray",
-    "RankedColumns",
     "Reduced",
     "SidedTest",
     "Subset",

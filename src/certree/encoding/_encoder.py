@@ -18,12 +18,13 @@ from sklearn.utils.validation import check_is_fitted
 from certree.numbers._exact import scale_weights
 
 from ._asked import asked_cuts, declared_categories, is_index, warn_of_texts
+from ._cells import Cells
 from ._choose import ColumnRules, column_tests, is_binary, multiway_test
 from ._encode import NoTimeLeftError, encode_tests
 from ._identifiers import check_identifiers, find_identifiers, warn_of_identifier
 from ._integers import check_integers
 from ._multiway import Multiway
-from ._ranks import MOST_TESTS, RankedColumns, count_ranks, rank_columns
+from ._ranks import MOST_TESTS, count_ranks, rank_columns
 from ._room import Pace, Room, thin_out
 from ._table import Table, compare_columns, read_table, remember_columns
 from ._test_list import TestList
@@ -277,22 +278,21 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         self._choose_tests(table, None, seen=seen)
         return self
 
-    def _fit_transform_within(
-        self, X: Any, sample_weight: Any, room: Callable[[], Room]
-    ) -> NDArray[np.uint8]:
-        """Choose as many tests as fit the budget, and answer them."""
-        table, weights = self._read(X, sample_weight)
-        return self._encode_within(table, weights, room)
-
-    def _fit_ranks_within(
-        self, X: Any, sample_weight: Any, room: Callable[[], Room], prefers_ranks: PrefersRanks
-    ) -> NDArray[np.uint8] | RankedColumns:
+    def _fit_within(
+        self,
+        X: Any,
+        sample_weight: Any,
+        room: Callable[[], Room],
+        prefers_ranks: PrefersRanks | None = None,
+    ) -> Cells:
         """Choose tests, and answer them for the rows that count, as ranks if these are preferred.
 
-        Where ranks do not fit the budget, as many tests as fit are answered for all rows.
+        Where ranks are not asked for, or do not fit the budget, as many tests as fit are chosen.
         """
         table, weights = self._read(X, sample_weight)
         counted = table if weights is None or weights.all() else table.select(weights > 0)
+        if prefers_ranks is None:
+            return self._encode_within(table, counted, weights, room)
         ranks: dict[int, NDArray[np.int32]] = {}
         fits = False
         with suppress(MemoryError, NoTimeLeftError):
@@ -319,11 +319,11 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
                 is_over = partial(_is_over, room)
                 return rank_columns(self.tests_, counted, ranks, pace.must_stop, is_over)
         ranks.clear()
-        return self._encode_within(table, weights, room, are_chosen=fits)
+        return self._encode_within(table, counted, weights, room, are_chosen=fits)
 
     def _answer_within(
         self, table: Table, room: Callable[[], Room], prefers_ranks: PrefersRanks | None
-    ) -> NDArray[np.uint8] | RankedColumns:
+    ) -> Cells:
         """Answer tests that are chosen: as ranks if these are preferred or answers do not fit."""
         n_tests, n_ranks = len(self.tests_), count_ranks(self.tests_)
         most, stopped_by = room().most_tests(table.n_rows, n_tests)
@@ -339,11 +339,15 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     def _encode_within(
         self,
         table: Table,
+        counted: Table,
         weights: NDArray[np.int64] | None,
         room: Callable[[], Room],
         are_chosen: bool = False,
     ) -> NDArray[np.uint8]:
-        """Choose as many tests as fit the budget, unless all are chosen and fit; answer them."""
+        """Choose as many tests as fit the budget, unless all are chosen and fit.
+
+        Answer them for the rows that count.
+        """
         n_tried: int | None = None
         if not are_chosen:
             self.tests_ = TestList()
@@ -352,7 +356,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             try:
                 if not are_chosen:
                     self._choose_tests(table, weights, room)
-                return self._encode_in_time(table, room)
+                return self._encode_in_time(counted, room)
             except MemoryError:
                 # The machine has less memory than it reports, so the next try takes half of it.
                 n_tests = len(self.tests_)

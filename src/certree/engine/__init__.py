@@ -6,18 +6,10 @@ This is the only package that imports the extension module.
 from certree._core import build_info
 from certree.tree._nodes import Nodes
 
-from ._scalar import (
-    Callback,
-    Event,
-    Options,
-    PathResult,
-    Problem,
-    Result,
-    Session,
-    SizedTree,
-    solve,
-    solve_path,
-)
+from ._choice import Question, Search
+from ._scalar import Callback, Event, Options, PathResult, Problem, Result, SizedTree
+from ._search import Session, solve, solve_path
+from ._vector import VectorProblem
 
 __all__ = [
     "Callback",
@@ -26,9 +18,12 @@ __all__ = [
     "Options",
     "PathResult",
     "Problem",
+    "Question",
     "Result",
+    "Search",
     "Session",
     "SizedTree",
+    "VectorProblem",
     "build_info",
     "solve",
     "solve_path",

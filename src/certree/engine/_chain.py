@@ -155,7 +155,7 @@ def solve_chain(
     if options.known is not None:
         raise ValueError("known is not supported when an area is maximised")
     arguments = (
-        problem.columns,
+        problem.answers,
         problem.row_types,
         problem.weights,
         options.to_core(),

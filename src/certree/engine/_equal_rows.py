@@ -7,6 +7,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from certree.encoding._cells import Cells, as_columns, has_columns
+
 from ._budget import current
 
 # Kind and answers of a row are one number below this, where they fit.
@@ -38,7 +40,7 @@ class MergedRows(NamedTuple):
 
 
 def merge_equal(
-    kinds: NDArray[Any], n_kinds: int, columns: NDArray[np.uint8], *weights: NDArray[Any] | None
+    kinds: NDArray[Any], n_kinds: int, cells: Cells, *weights: NDArray[Any] | None
 ) -> MergedRows | None:
     """Merge rows that are equal.
 
@@ -48,17 +50,20 @@ def merge_equal(
         The kind of each row: rows of different kinds stay apart.
     n_kinds : int
         The number of kinds.
-    columns : uint8 array of shape (n_rows, n_columns)
-        Zeros and ones.
+    cells : Cells
+        The answers of the rows.
     *weights : int array, or None
         What to add up; None: one for each row.
 
     Returns
     -------
     MergedRows or None
-        None if rows are too wide to be told apart, which nearly never happens, or if the time of
-        the call ends on the way.
+        None if there is no column per test: so many tests tell most rows apart. Also if rows are
+        too wide to be told apart, which nearly never happens, or if the time of the call ends.
     """
+    if not has_columns(cells):
+        return None
+    columns = as_columns(cells)
     n_keys = n_kinds << columns.shape[1]
     if n_keys > _MOST_KEYS:
         return _merge_wide(kinds, columns, weights)

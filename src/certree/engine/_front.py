@@ -95,7 +95,7 @@ def solve_front(
         The front when the search ended, with its status and bounds.
     """
     arguments = (
-        problem.columns,
+        problem.answers,
         problem.row_types,
         problem.weights,
         options.to_core(),

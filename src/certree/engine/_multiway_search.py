@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from certree import _core
+from certree.encoding._cells import Cells
 from certree.tree._nodes import Nodes
 
 from ._scalar import (
@@ -126,7 +127,7 @@ class MultiwaySession:
 
     def __init__(
         self,
-        columns: NDArray[np.uint8],
+        columns: Cells,
         row_types: NDArray[np.int32],
         weights: NDArray[np.int64] | None,
         tests: Tests,
@@ -166,7 +167,7 @@ class MultiwaySession:
 
 
 def _arguments(problem: Problem, tests: Tests, options: dict[str, Any]) -> tuple[Any, ...]:
-    rows = problem.columns, problem.row_types, problem.cost_matrix, problem.weights
+    rows = problem.answers, problem.row_types, problem.cost_matrix, problem.weights
     return *rows, list(tests), options
 
 

@@ -4,8 +4,8 @@ Everything is an integer here. The core minimises
 
     U = error_scale * (total cost of the leaves) + split_penalty * (number of splits);
 
-the caller knows what one unit of U means. Estimators and metrics that need several solves of one
-table use `Session`; `solve_path` answers all numbers of splits at once.
+the caller knows what one unit of U means. `solve_path` answers all numbers of splits at once. Both
+need a column per test.
 """
 
 from __future__ import annotations
@@ -13,12 +13,14 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from certree import _core
+from certree.encoding._cells import Cells, as_columns
 from certree.tree._nodes import Nodes
 
 from ._alarms import check_bounds, check_value, label_cost
@@ -43,9 +45,21 @@ CostOf = Callable[[Nodes], "int | None"]
 
 @dataclass(frozen=True)
 class CoreTable(ABC):
-    """What the core can search: a column per test, and what leaves cost."""
+    """What the core can search: the answers of rows to tests, and what leaves cost.
 
-    columns: NDArray[np.uint8]
+    Attributes
+    ----------
+    columns : Cells
+        The answers. An array has zeros and ones, one column per test; Fortran order is read
+        fastest.
+    """
+
+    columns: Cells
+
+    @cached_property
+    def answers(self) -> NDArray[np.uint8]:
+        """A column per test."""
+        return as_columns(self.columns)
 
     @abstractmethod
     def cost_of(self, nodes: Nodes) -> int | None:
@@ -62,8 +76,6 @@ class Problem(CoreTable):
 
     Attributes
     ----------
-    columns : uint8 array of shape (n_rows, n_columns)
-        Zeros and ones, one column per test; Fortran order is read fastest.
     row_types : int32 array of shape (n_rows,)
         The type of each row: its class, for accuracy.
     cost_matrix : int64 array of shape (n_types, n_labels)
@@ -81,7 +93,7 @@ class Problem(CoreTable):
         return label_cost(nodes, leaves, self.row_types, self.cost_matrix, self.weights)
 
     def open(self) -> Callable[..., Any]:
-        session = _core.Session(self.columns, self.row_types, self.weights)
+        session = _core.Session(self.answers, self.row_types, self.weights)
         return lambda options, callback: session.solve(self.cost_matrix, options, callback)
 
 
@@ -112,6 +124,12 @@ class Options:
     executor: Any = None
     extra: Mapping[str, Any] = field(default_factory=dict)
     row_counts: NDArray[np.int64] | None = None
+
+    @property
+    def limits_size(self) -> bool:
+        """Whether trees have a largest size, or a price per split."""
+        has_limit = self.max_depth is not None or self.max_splits is not None
+        return has_limit or self.split_penalty > 0
 
     def status(self, status: str) -> str:
         """Return a status of the core in terms of all tests that were asked for."""
@@ -305,48 +323,6 @@ def solve_path(
     return read_path(raw, options, problem.cost_of)
 
 
-class Session:
-    """One table of rows, to be solved again and again with other costs.
-
-    Rows are packed once, and what was proved for one cost matrix bounds the next solve. The
-    answers are those of the functions `solve` and `solve_path`. One solve at a time: a session
-    is not for several threads, nor for its own callbacks.
-
-    Parameters
-    ----------
-    columns, row_types, weights
-        As in `Problem`; they must not change while the session is in use.
-    """
-
-    def __init__(
-        self,
-        columns: NDArray[np.uint8],
-        row_types: NDArray[np.int32],
-        weights: NDArray[np.int64] | None = None,
-    ) -> None:
-        self.columns = columns
-        self.row_types = row_types
-        self.weights = weights
-        self._core = _core.Session(columns, row_types, weights)
-
-    def solve(
-        self, cost_matrix: NDArray[np.int64], options: Options, callback: Callback | None = None
-    ) -> Result:
-        """Find the best tree for these costs, as the function `solve` does."""
-        raw = call_core(self._core.solve, (cost_matrix, options.to_core()), callback)
-        return read_result(raw, options, self._problem(cost_matrix).cost_of)
-
-    def solve_path(
-        self, cost_matrix: NDArray[np.int64], options: Options, callback: Callback | None = None
-    ) -> PathResult:
-        """Find the best tree for every number of splits, as the function `solve_path` does."""
-        raw = call_core(self._core.solve_path, (cost_matrix, options.to_core()), callback)
-        return read_path(raw, options, self._problem(cost_matrix).cost_of)
-
-    def _problem(self, cost_matrix: NDArray[np.int64]) -> Problem:
-        return Problem(self.columns, self.row_types, cost_matrix, self.weights)
-
-
 def call_core(
     function: Callable[..., Any], arguments: Sequence[Any], callback: Callback | None
 ) -> Any:
@@ -425,7 +401,7 @@ def read_path(
 
 def _arguments(problem: Problem, options: Options) -> tuple[Any, ...]:
     return (
-        problem.columns,
+        problem.answers,
         problem.row_types,
         problem.cost_matrix,
         problem.weights,

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from certree import _core
-from certree.encoding import RankedColumns
+from certree.encoding._cells import Cells
 from certree.tree._nodes import Nodes
 
 from . import _scalar
@@ -239,8 +239,6 @@ class VectorProblem(LeafRule, CoreTable):
 
     Attributes
     ----------
-    columns : uint8 array of shape (n_rows, n_columns)
-        Zeros and ones, one column per test; Fortran order is read fastest.
     statistics : int64 array of shape (n_rows, m), or RowTypes
         The vector of each row, weights multiplied in. Rows whose vectors are multiples of a few
         are counted instead of added up, whether or not the caller knows their types.
@@ -285,7 +283,7 @@ class VectorProblem(LeafRule, CoreTable):
                 extra["row_weights"] = types.weights
         vectors = np.ascontiguousarray(numbers.pop("statistics"))
         extra |= {name: np.ascontiguousarray(array) for name, array in numbers.items()}
-        arguments = (self.columns, vectors, self.kind, self.row_counts, options.to_core())
+        arguments = (self.answers, vectors, self.kind, self.row_counts, options.to_core())
         return arguments, extra
 
     def _numbers(self) -> tuple[dict[str, NDArray[np.int64]], RowTypes | None]:
@@ -325,7 +323,7 @@ def paid_for_tests(
     prices: Mapping[str, NDArray[Any]],
     weights: NDArray[np.int64],
     nodes: Nodes,
-    columns: NDArray[np.uint8] | RankedColumns,
+    columns: Cells,
 ) -> int:
     """Return what all rows together pay for the tests of a tree.
 
@@ -337,7 +335,7 @@ def paid_for_tests(
         What each row pays prices for.
     nodes : Nodes
         The tree.
-    columns : uint8 array of shape (n_rows, n_columns), or RankedColumns
+    columns : Cells
         The answers of the rows.
     """
     feature, group = prices["feature"], prices["group"]

@@ -18,11 +18,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from certree import _core
+from certree.encoding._cells import Cells, as_columns, has_columns
 from certree.numbers._digits import bound_digits
 from certree.tree._nodes import Forest, Nodes
 
 from ._alarms import check_points
-from ._ordered import Columns, expand
 from ._scalar import Callback, Options, call_core
 from ._vector import paid_for_tests, price_arrays
 
@@ -81,9 +81,8 @@ class LimitedProblem:
 
     Attributes
     ----------
-    columns : uint8 array of shape (n_rows, n_columns), or RankedColumns
-        Zeros and ones, one column per test; Fortran order is read fastest. Scalar solves know
-        ranks; the search inside the gap gets a column per test.
+    columns : Cells
+        The answers of the rows. The search inside the gap gets a column per test.
     values : int64 array of shape (n_rows, n_labels, n_sums)
         What a row adds to each sum in a leaf with a label, weights multiplied in.
     planes : int64 array of shape (1 + n_limits, n_sums + 1)
@@ -108,7 +107,7 @@ class LimitedProblem:
         With `test_costs`: what each row pays prices for.
     """
 
-    columns: Columns
+    columns: Cells
     values: NDArray[np.int64]
     planes: NDArray[np.int64]
     bounds: tuple[int, ...]
@@ -122,8 +121,19 @@ class LimitedProblem:
 
     @cached_property
     def answers(self) -> NDArray[np.uint8]:
-        """The columns, one per test."""
-        return expand(self.columns)
+        """A column per test."""
+        return as_columns(self.columns)
+
+    def has_answers_within(self, memory: int | None) -> bool:
+        """Return whether there is a column per test, or memory for it."""
+        if has_columns(self.columns):
+            return True
+        n_rows, n_tests = self.columns.shape
+        try:
+            fits = memory is None or n_rows * n_tests <= memory // 2
+            return fits and len(self.answers) > 0
+        except MemoryError:
+            return False
 
     def __post_init__(self) -> None:
         n_rows, n_labels, n_sums = self.values.shape

@@ -57,8 +57,8 @@ class Packed(NamedTuple):
     @classmethod
     def of(cls, problem: CoreTable, row_counts: NDArray[np.int64] | None = None) -> Packed:
         """Pack a problem."""
-        bits = np.packbits(np.asfortranarray(problem.columns) != 0, axis=0)
-        others = replace(problem, columns=problem.columns[:0])
+        bits = np.packbits(np.asfortranarray(problem.answers) != 0, axis=0)
+        others = replace(problem, columns=problem.answers[:0])
         rest = (len(problem.columns), others, row_counts)
         digest = hashlib.blake2b(pickle.dumps((bits, *rest)), digest_size=20)
         return cls(digest.hexdigest(), bits, *rest)

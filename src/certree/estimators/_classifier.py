@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 from certree.encoding import read_table
 from certree.encoding._classes import check_labels, encode_labels
 from certree.encoding._named import read_outputs
-from certree.engine._ordered import RankLimits
 from certree.fitting.asked import Objective
 from certree.fitting.certify import certify
 from certree.fitting.known_tree import WarmStart, WarmTree, broken_limits, express, read_tree
@@ -249,7 +248,7 @@ class OptimalTreeClassifier(PredictsClasses, DepthByPosition, ClassParameters, S
             route = self._plan_outputs(several, warm_start_tree=warm_start_tree, path=path)
         with self._budget():
             if several is not None:
-                outputs = self._state_outputs(several, X, sample_weight, self._rank_limits(path))
+                outputs = self._state_outputs(several, X, sample_weight, path)
                 watch = self._prove(outputs, callback, path=path)
             elif route.name == "limits":
                 task = self._limited_task(y, self._row_count(X), sample_weight)
@@ -303,35 +302,33 @@ class OptimalTreeClassifier(PredictsClasses, DepthByPosition, ClassParameters, S
             rows = TrainingRows(X, y, sample_weight, warm_start)
             return fit_binary(self, route, metric, rows, callback)
 
-        statement = self._state(X, y, sample_weight, self._rank_limits(path))
+        statement = self._state(X, y, sample_weight, path)
         statement = statement.with_multiway_leaves(self.complexity_per)
         warm = None
         if warm_start_tree is not None:
             warm, statement = self._warm_start(warm_start, X, statement)
         return self._prove(statement, callback, warm=warm, path=path), statement
 
-    def _state(
-        self, X: Any, y: Any, sample_weight: Any, rank_limits: RankLimits | None
-    ) -> ErrorStatement:
+    def _state(self, X: Any, y: Any, sample_weight: Any, path: bool) -> ErrorStatement:
         """Return what is asked of a search that counts weighted errors."""
 
         def check(classes: NDArray[Any], _: Any) -> None:
             # The objective does not use pos_label, but a class that y lacks is a typing error.
             find_positive(classes.tolist(), self.pos_label, task_name(self.objective))
 
-        statement = state_errors(
-            self, X, y, sample_weight, self.objective, check=check, rank_limits=rank_limits
-        )
+        question = self._question("path" if path else "tree")
+        statement = state_errors(self, X, y, sample_weight, question, self.objective, check=check)
         self.classes_ = statement.classes
         self.n_classes_ = len(statement.classes)
         return statement
 
     def _state_outputs(
-        self, y: NDArray[Any], X: Any, sample_weight: Any, rank_limits: RankLimits | None
+        self, y: NDArray[Any], X: Any, sample_weight: Any, path: bool
     ) -> TaskStatement:
         """Return what is asked of a search that adds up the errors in several outputs."""
         task = Misclassification(output_weights=self.output_weights)
-        statement = state_task(self, task, X, y, sample_weight, TaskStatement, rank_limits)
+        question = self._question("path" if path else "tree")
+        statement = state_task(self, task, X, y, sample_weight, TaskStatement, question)
         problem = statement.problem
         assert isinstance(problem, OutputErrors)
         self.classes_ = list(problem.output_classes)
@@ -395,10 +392,9 @@ class OptimalTreeClassifier(PredictsClasses, DepthByPosition, ClassParameters, S
         counts_leaves = self.splits != "binary" and self.complexity_per == "leaf"
         if not is_direct(self.objective) or counts_leaves or self._has_limits:
             return None
-        limits = self._rank_limits(path=True)
         if np.ndim(y) > 1:
-            return self._state_outputs(y, X, sample_weight, limits)
-        return self._state(X, y, sample_weight, limits)
+            return self._state_outputs(y, X, sample_weight, path=True)
+        return self._state(X, y, sample_weight, path=True)
 
     def _score_params(self, y: Any, params: dict[str, Any]) -> dict[str, Any]:
         return with_class_weights(self, y, params)
@@ -420,8 +416,9 @@ class OptimalTreeClassifier(PredictsClasses, DepthByPosition, ClassParameters, S
         counted = table if statement.rows is None else table.select(statement.rows)
         # A metric may want other labels, with which leaves of the same label here differ.
         merges = is_direct(self.objective)
-        problem = statement.ranked_problem or statement.problem
-        warm, added, columns = express(tree, counted, self.encoder_, problem, merges=merges)
+        warm, added, columns = express(
+            tree, counted, self.encoder_, statement.problem, merges=merges
+        )
         self.encoder_._add_tests(added)
         broken = broken_limits(warm, self.max_depth, self._split_limit, self._least_rows)
         if broken and start.must_keep_limits:

@@ -272,8 +272,8 @@ class OptimalTreeClusterer(ClusterMixin, BaseTaskTree):
     def _state(
         self, task: Any, X: Any, y: Any, sample_weight: Any, path: bool = False
     ) -> TaskStatement:
-        limits = self._rank_limits(path)
-        return state_task(self, task, X, y, sample_weight, ClusterStatement, limits)
+        question = self._question("path" if path else "tree")
+        return state_task(self, task, X, y, sample_weight, ClusterStatement, question)
 
     def _keep(self, statement: TaskStatement, answer: Answer, *args: Any, **more: Any) -> None:
         super()._keep(statement, answer, *args, **more)

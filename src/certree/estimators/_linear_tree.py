@@ -182,8 +182,8 @@ class LinearTreeRegressor(RegressorMixin, DepthByPosition, BaseTargetTree):
         self.model_features_ = np.array(features, dtype=np.intp)
         columns = np.stack([table.column(f) for f in features], axis=1)
         task = LinearError(columns, task.is_simple, task.ridge, tuple(features))
-        limits = self._rank_limits(path)
-        found = state_task(self, task, X, y, sample_weight, LinearStatement, limits)
+        question = self._question("path" if path else "tree")
+        found = state_task(self, task, X, y, sample_weight, LinearStatement, question)
         assert isinstance(found.problem, LinearProblem)
         self.model_units_ = found.problem.units_of_columns
         return found

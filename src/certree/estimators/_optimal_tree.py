@@ -15,7 +15,6 @@ from sklearn.base import is_classifier
 
 from certree import engine
 from certree.engine._budget import Budget, current
-from certree.engine._ordered import RankLimits
 from certree.engine._scalar import most_splits
 from certree.exceptions import InfeasibleError, OptimalityWarning, warn
 from certree.fitting.asked import Asked, Objective
@@ -123,12 +122,15 @@ class BaseOptimalTree(
             row_counts=self._row_counts,
         )
 
-    def _rank_limits(self, path: bool = False) -> RankLimits | None:
-        """Return the limits of a search over ranks, or None if it lacks some parameter."""
-        limits = [int(one) for one in (self.max_depth, self._split_limit) if one is not None]
-        is_limited = bool(limits) or (not path and read_fraction(self.complexity, "complexity") > 0)
-        is_known = is_limited and self.splits == "binary"
-        return RankLimits(min(limits, default=None), path) if is_known else None
+    def _question(self, search: engine.Search = "tree") -> engine.Question:
+        """Return what a search is asked, as far as the form of its rows depends on it."""
+        return engine.Question(
+            max_depth=self.max_depth,
+            max_splits=self._split_limit,
+            search=search,
+            has_penalty=read_fraction(self.complexity, "complexity") > 0,
+            is_multiway=self.splits != "binary",
+        )
 
     def _most_splits(self, n_rows: int) -> int:
         """Return a number of splits that no tree within the limits exceeds."""
@@ -326,9 +328,8 @@ class SharesSearch(BaseOptimalTree):
     def _engine_options(self, share: float = 1.0) -> engine.Options:
         return replace(super()._engine_options(share), executor=self.executor)
 
-    def _rank_limits(self, path: bool = False) -> RankLimits | None:
-        # What processes share are searches with a column per test.
-        return None if self.executor is not None else super()._rank_limits(path)
+    def _question(self, search: engine.Search = "tree") -> engine.Question:
+        return replace(super()._question(search), is_shared=self.executor is not None)
 
     def __sklearn_clone__(self) -> Any:
         # Clones use the same workers. A copy leaves them behind.

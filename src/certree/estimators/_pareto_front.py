@@ -86,7 +86,9 @@ def pareto_front(
     with model._budget():
         front = find_front(
             model,
-            state_metric(model, "front", TrainingRows(X, y, sample_weight))[0],
+            state_metric(
+                model, "front", TrainingRows(X, y, sample_weight), model._question("front")
+            )[0],
             callback,
             supported_only=supported_only,
             per_splits=per_splits,

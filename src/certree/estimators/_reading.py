@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from dataclasses import fields
+from dataclasses import fields, replace
 from inspect import signature
 from typing import TYPE_CHECKING, Any, ClassVar, cast
 
@@ -12,12 +12,12 @@ from numpy.typing import NDArray
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import _num_samples, check_is_fitted
 
-from certree.encoding import RankedColumns, Reduced, TableEncoder, compare_columns, read_table
-from certree.encoding._encoder import PrefersRanks
+from certree.encoding import Reduced, TableEncoder, compare_columns, read_table
+from certree.encoding._cells import Cells
 from certree.encoding._named import read_outputs
 from certree.encoding._not_tables import refuse_other_forms
 from certree.encoding._texts import as_array
-from certree.engine._ordered import Columns
+from certree.engine import Question
 from certree.files import model_to_json, register_estimator, write_whole
 from certree.fitting.budgets import encode_within
 from certree.results._path import RegularizationPath
@@ -128,24 +128,10 @@ class EncodesTables(TableParameters, ReadsTables):
             """Every estimator that encodes tables has this parameter."""
             ...
 
-    def _encode(
-        self, X: Any, sample_weight: NDArray[np.int64] | None, rows: NDArray[np.intp] | None
-    ) -> NDArray[np.uint8]:
-        """Fit the encoder and return the encoded rows that count."""
-        columns = self._encode_or_rank(X, sample_weight, rows)
-        assert isinstance(columns, np.ndarray)
-        return columns
-
-    def _encode_or_rank(
-        self,
-        X: Any,
-        sample_weight: NDArray[np.int64] | None,
-        rows: NDArray[np.intp] | None,
-        prefers_ranks: PrefersRanks | None = None,
-    ) -> Columns:
-        """Fit the encoder and return the rows that count, encoded, or ranked if that is better."""
+    def _encode(self, X: Any, sample_weight: NDArray[np.int64] | None, question: Question) -> Cells:
+        """Fit the encoder and return the rows that count, encoded for a question."""
         if isinstance(X, Reduced):
-            return self._encode_groups(X, prefers_ranks)
+            return self._encode_groups(X, question)
         self.encoder_ = TableEncoder(
             thresholds=self.thresholds,
             categorical_features=self.categorical_features,
@@ -154,20 +140,12 @@ class EncodesTables(TableParameters, ReadsTables):
             category_tests=self.category_tests,
             identifiers=self.identifiers,
         ).set_output(transform="default")
-        columns = encode_within(
-            self.encoder_,
-            X,
-            sample_weight,
-            has_pairs=self.max_depth is None or self.max_depth > 1,
-            prefers_ranks=prefers_ranks,
-        )
+        columns = encode_within(self.encoder_, X, sample_weight, question)
         self.n_features_in_ = self.encoder_.n_features_in_
         if hasattr(self.encoder_, "feature_names_in_"):
             self.feature_names_in_ = self.encoder_.feature_names_in_
         elif hasattr(self, "feature_names_in_"):
             del self.feature_names_in_
-        if rows is not None and not isinstance(columns, RankedColumns):
-            columns = np.asfortranarray(columns[rows])
         self._least_rows = least_rows(self.min_samples_leaf, len(columns)) + self._more_rows
         return columns
 
@@ -176,8 +154,8 @@ class EncodesTables(TableParameters, ReadsTables):
         """How many rows a leaf needs beyond `min_samples_leaf`."""
         return 0
 
-    def _encode_groups(self, reduced: Reduced, prefers_ranks: PrefersRanks | None) -> Columns:
-        """Take over the tests of a reduced table and return its groups, encoded or ranked."""
+    def _encode_groups(self, reduced: Reduced, question: Question) -> Cells:
+        """Take over the tests of a reduced table and return its groups, encoded for a question."""
         if "_row_counts" not in self.__dict__:
             raise TypeError(
                 "A reduced table has groups of rows, which are not rows; call fit_reduced(reduced)."
@@ -187,9 +165,8 @@ class EncodesTables(TableParameters, ReadsTables):
         self.feature_names_in_ = self.encoder_.feature_names_in_
         self._least_rows = least_rows(self.min_samples_leaf, reduced.n_rows)
         if self._least_rows > 1:
-            # The search over ranks counts groups.
-            self._row_counts, prefers_ranks = reduced.counts, None
-        return encode_within(self.encoder_, reduced, None, prefers_ranks=prefers_ranks)
+            self._row_counts, question = reduced.counts, replace(question, has_row_counts=True)
+        return encode_within(self.encoder_, reduced, None, question)
 
     def fit_reduced(
         self, reduced: Reduced, *, callback: Callback | None = None, path: bool = False

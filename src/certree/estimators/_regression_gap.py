@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from certree.encoding import Table, read_table
-from certree.engine._ordered import Columns
+from certree.encoding._cells import Cells
 from certree.fitting.known_tree import WarmTree, broken_limits, express, fitting
 from certree.fitting.state_task import TaskStatement
 from certree.numbers._digits import whole_numbers
@@ -78,7 +78,7 @@ def search_from(
 class _NoLabels:
     """Rows that cost nothing, with one label, for which a tree is read without its leaves."""
 
-    columns: Columns
+    columns: Cells
     row_types: NDArray[np.int32]
     cost_matrix: NDArray[np.int64]
     weights: None = None

@@ -90,7 +90,6 @@ def _find(
     model: OptimalTreeClassifier, X: Any, y: Any, sample_weight: Any, callback: Callback | None
 ) -> RegularizationPath:
     start = perf_counter()
-    statement = state_errors(
-        model, X, y, sample_weight, model.objective, rank_limits=model._rank_limits(path=True)
-    )
+    question = model._question("path")
+    statement = state_errors(model, X, y, sample_weight, question, model.objective)
     return find_path(model, statement, callback, seconds_before=perf_counter() - start)

@@ -147,7 +147,7 @@ def _by_metric(
     model: OptimalTreeClassifier, metric: Metric, rows: Part, limits: Sequence[Limits]
 ) -> Iterator[Tried]:
     training = TrainingRows(rows.X, rows.y, rows.params.get("sample_weight"))
-    statement, _ = state_metric(model, metric.name, training)
+    statement, _ = state_metric(model, metric.name, training, model._question("metric path"))
     known: list[Found] = []
     depths = _depths(limits)
     for number, depth in enumerate(depths):

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import _num_samples
 
 from certree.encoding import TableEncoder
+from certree.encoding._cells import as_columns
 from certree.encoding._texts import as_array
 from certree.exceptions import OptimalityWarning, warn
 from certree.fitting.statement import tree_over
@@ -239,7 +240,7 @@ def solve_separable(model: BaseTaskTree, task: Separable, given: Given) -> Separ
     start = perf_counter()
     task = task.bind(model._row_count(given.X))
     n_samples = _check(task, given.X)
-    columns = model._encode(given.X, None, None)
+    columns = as_columns(model._encode(given.X, None, model._question("rows")))
     sizes = ProgrammeLimits(
         None if model.max_depth is None else int(model.max_depth),
         model._split_limit,

@@ -160,8 +160,8 @@ class SurvivalTree(DepthByPosition, BaseTargetTree):
     def _state(
         self, task: Any, X: Any, y: Any, sample_weight: Any, path: bool = False
     ) -> TaskStatement:
-        limits = self._rank_limits(path)
-        return state_task(self, task, X, y, sample_weight, SurvivalStatement, limits)
+        question = self._question("path" if path else "tree")
+        return state_task(self, task, X, y, sample_weight, SurvivalStatement, question)
 
     def _read_target(self, y: Any, n_rows: int) -> NDArray[Any]:
         return read_censored(y, n_rows, type(self).__name__)

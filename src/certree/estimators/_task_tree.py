@@ -79,7 +79,8 @@ class BaseTaskTree(SharesSearch):
         self, task: Task, X: Any, y: Any, sample_weight: Any, path: bool = False
     ) -> TaskStatement:
         """Return what is asked of the search, or of two, if there is to be a path."""
-        return state_task(self, task, X, y, sample_weight, TaskStatement, self._rank_limits(path))
+        question = self._question("path" if path else "tree")
+        return state_task(self, task, X, y, sample_weight, TaskStatement, question)
 
     def _keep(
         self,

@@ -11,14 +11,16 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from joblib import Parallel, effective_n_jobs
 from joblib.parallel import get_active_backend
+from numpy.typing import NDArray
 
-from certree.encoding import Reduced, TableEncoder
-from certree.encoding._encoder import PrefersRanks
+from certree.encoding import TableEncoder
+from certree.encoding._cells import Cells
 from certree.encoding._room import Room
 from certree.engine._budget import Budget, budget, current
-from certree.engine._ordered import Columns
+from certree.engine._choice import Question, encode_rows
 from certree.exceptions import OptimalityWarning, warn
 from certree.numbers._fractions import is_whole
 from certree.results._activity import phase, watched
@@ -105,15 +107,12 @@ def open_call(owner: Any) -> Iterator[Budget]:
 def encode_within(
     encoder: TableEncoder,
     X: Any,
-    sample_weight: Any,
-    *,
-    has_pairs: bool = True,
-    prefers_ranks: PrefersRanks | None = None,
-) -> Columns:
-    """Fit an encoder and return the encoded table, within the budget of the current call.
+    sample_weight: NDArray[np.int64] | None,
+    question: Question,
+) -> Cells:
+    """Fit an encoder and return the rows that count, within the budget of the current call.
 
     If not all tests fit, the columns have fewer cut points or categories, and a warning says so.
-    Ranks, where they are preferred, have only the rows whose weight is not zero.
     """
     call = current()
     phase("reading the table")
@@ -121,15 +120,9 @@ def encode_within(
     def room() -> Room:
         seconds = None if call is None else call.remaining()
         memory = machine_memory() if call is None or call.memory is None else call.memory
-        return Room(seconds, memory, call is not None and call.is_interrupted, has_pairs)
+        return Room(seconds, memory, call is not None and call.is_interrupted, question.has_pairs)
 
-    columns: Columns
-    if isinstance(X, Reduced):
-        columns = encoder._answer_within(X.table(), room, prefers_ranks)
-    elif prefers_ranks is None:
-        columns = encoder._fit_transform_within(X, sample_weight, room)
-    else:
-        columns = encoder._fit_ranks_within(X, sample_weight, room, prefers_ranks)
+    columns = encode_rows(encoder, X, sample_weight, room, question)
     phase("searching")
     if call is not None:
         call.held = columns.nbytes + encoder.tests_.nbytes

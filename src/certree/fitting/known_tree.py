@@ -16,16 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from certree import engine
-from certree.encoding import (
-    RankedColumns,
-    SidedTest,
-    Table,
-    TableEncoder,
-    Test,
-    check_columns,
-)
+from certree.encoding import SidedTest, Table, TableEncoder, Test, check_columns
+from certree.encoding._cells import Cells, as_columns, find_test, with_tests
 from certree.encoding._tests import is_missing
-from certree.engine._ordered import Columns, OrderedProblem
 from certree.numbers._scale import Scale
 from certree.tree import Tree
 from certree.tree._from_sklearn import from_sklearn, is_sklearn_tree
@@ -95,10 +88,10 @@ def express(
     tree: Tree,
     table: Table,
     encoder: TableEncoder,
-    problem: engine.Problem | OrderedProblem,
+    problem: engine.Problem,
     *,
     merges: bool = True,
-) -> tuple[WarmTree, list[Test], Columns]:
+) -> tuple[WarmTree, list[Test], Cells]:
     """Return a tree over the candidates of an encoder, without what the rows do not need.
 
     Parameters
@@ -109,7 +102,7 @@ def express(
         The rows that count.
     encoder : TableEncoder
         Whose tests may be asked.
-    problem : Problem or OrderedProblem
+    problem : Problem
         The same rows encoded by its tests, and what labels cost.
     merges : bool, default=True
         Whether leaves of the same label are made one.
@@ -120,14 +113,14 @@ def express(
         The tree, over the candidates that the encoder has once `added` are appended.
     added : list of Test
         Tests of it that no column stands for; they come after all columns.
-    columns : uint8 array or RankedColumns
-        The columns of the problem with those of the tests added.
+    columns : Cells
+        The answers of the problem with those to the tests added.
     """
     builder = _Builder(tree, [_answer(test, table) for test in tree.tests], problem)
     builder.descend()
     if merges:
         builder.merge()
-    places = _TestPlaces(encoder, problem.columns, {test.feature for test in tree.tests})
+    places = _TestPlaces(encoder, problem.columns)
     found = {i: places.of(tree.tests[i], builder.answers[i]) for i in builder.tests_in_use()}
     added = [_named(test, table) for test in places.added]
     candidates = {i: places.candidate(place) for i, place in found.items()}
@@ -148,42 +141,45 @@ class _Place(NamedTuple):
 class _TestPlaces:
     """Looks tests of a tree up by how they divide the rows, and keeps those that are new."""
 
-    def __init__(self, encoder: TableEncoder, columns: Columns, features: set[int]) -> None:
+    def __init__(self, encoder: TableEncoder, columns: Cells) -> None:
         self.encoder = encoder
         self.given = columns
         self.added: list[Test] = []
         self._answers: list[NDArray[np.uint8]] = []
         self._hidden = encoder._hidden_columns()
+        self._features = encoder.tests_.features()
         self._known: dict[tuple[int, bytes], _Place] = {}
-        if isinstance(columns, RankedColumns):
-            return
-        for exchanged in (False, True):
-            for position, test in enumerate(encoder.tests_):
-                if test.feature in features and position not in self._hidden:
-                    key = _key(test.feature, columns[:, position] == exchanged)
-                    self._known.setdefault(key, _binary_place(position, exchanged))
 
     def of(self, test: Test, answers: NDArray[np.uint8]) -> _Place:
         """Return the place of a test with these outcomes; a new one if there is none."""
         if test.n_outcomes != 2:
             return self._multiway(test, answers)
-        key = _key(test.feature, answers)
-        if isinstance(self.given, RankedColumns) and key not in self._known:
-            found = _ranked_place(self.given, test.feature, answers)
-            self._known |= {} if found is None else {key: found}
-        new = _binary_place(len(self.encoder.tests_) + len(self.added), exchanged=False)
-        place = self._known.setdefault(key, new)
-        if place is new:
-            self.added.append(test)
-            self._answers.append((answers == 0).astype(np.uint8))
-        return place
+        key = test.feature, np.packbits(answers != 0).tobytes()
+        if key not in self._known:
+            self._known[key] = self._find(test, answers == 0) or self._add(test, answers == 0)
+        return self._known[key]
+
+    def _find(self, test: Test, holds: NDArray[np.bool_]) -> _Place | None:
+        """Return the place of a test of the same column that divides the rows in this way."""
+        places = np.flatnonzero(self._features == test.feature).tolist()
+        visible = [place for place in places if place not in self._hidden]
+        for exchanged in (False, True):
+            place = find_test(self.given, holds ^ exchanged, test.feature, visible)
+            if place is not None:
+                return _Place(place, (1, 0) if exchanged else (0, 1))
+        return None
+
+    def _add(self, test: Test, holds: NDArray[np.bool_]) -> _Place:
+        """Return the place of a new test."""
+        self.added.append(test)
+        self._answers.append(holds.astype(np.uint8))
+        return _Place(len(self.encoder.tests_) + len(self.added) - 1, (0, 1))
 
     def _multiway(self, test: Test, answers: NDArray[np.uint8]) -> _Place:
         for number, (known, places) in enumerate(self.encoder._multiway):
             if known.feature != test.feature:
                 continue
-            assert isinstance(self.given, np.ndarray)
-            outcome = self.given[:, places].argmax(axis=1)
+            outcome = as_columns(self.given)[:, places].argmax(axis=1)
             pairs = sorted(set(zip(outcome.tolist(), answers.tolist(), strict=True)))
             order: list[int | None] = [None] * len(places)
             for j, mine in pairs:
@@ -215,39 +211,9 @@ class _TestPlaces:
         several = [columns for _, columns in self.encoder._multiway]
         return [*(np.array([c], dtype=np.int32) for c in single), *several]
 
-    def columns(self) -> Columns:
-        """Return the columns with those of the tests added."""
-        if not self.added:
-            return self.given
-        return _with_answers(self.given, self._answers, self.added)
-
-
-def _key(feature: int, answers: NDArray[Any]) -> tuple[int, bytes]:
-    return feature, np.packbits(answers != 0).tobytes()
-
-
-def _binary_place(number: int, exchanged: bool) -> _Place:
-    return _Place(number, (1, 0) if exchanged else (0, 1))
-
-
-def _with_answers(
-    columns: Columns, answers: Sequence[NDArray[np.uint8]], tests: Sequence[Test]
-) -> Columns:
-    """Return the columns with those of further tests."""
-    if isinstance(columns, RankedColumns):
-        return columns.with_answers(answers, [test.feature for test in tests])
-    return np.asfortranarray(np.column_stack([columns, *answers]))
-
-
-def _ranked_place(
-    columns: RankedColumns, feature: int, answers: NDArray[np.uint8]
-) -> _Place | None:
-    """Return the place of a test of a raw column with these outcomes."""
-    for exchanged in (False, True):
-        place = columns.find((answers == 0) ^ exchanged, feature)
-        if place is not None:
-            return _binary_place(place, exchanged)
-    return None
+    def columns(self) -> Cells:
+        """Return the answers with those to the tests added."""
+        return with_tests(self.given, self._answers, [test.feature for test in self.added])
 
 
 def _answer(test: Test, table: Table) -> NDArray[np.uint8]:
@@ -284,7 +250,7 @@ class _Builder:
         self,
         tree: Tree,
         answers: Sequence[NDArray[np.uint8]],
-        problem: engine.Problem | OrderedProblem,
+        problem: engine.Problem,
     ) -> None:
         self.tree = tree
         self.answers = answers

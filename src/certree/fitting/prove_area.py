@@ -39,7 +39,10 @@ def fit_chain(
     # half the square of the weight of all rows.
     reserve = min(complexity.denominator, _FINEST_PENALTY)
     factor = reserve * _range_factor(rate, complexity, model._row_count(rows.X))
-    statement, _ = state_metric(model, metric.name, rows, lambda _: isqrt(2 * _RANGE // factor))
+    question = model._question("chain")
+    statement, _ = state_metric(
+        model, metric.name, rows, question, lambda _: isqrt(2 * _RANGE // factor)
+    )
     scale = _scale(statement, rate, complexity, per_leaf=model.complexity_per == "leaf")
     statement = replace(statement, scale=scale)
     options = replace(

@@ -44,7 +44,7 @@ def fit_front(
     model: OptimalTreeClassifier, metric: ErrorFront, rows: TrainingRows, callback: Callback | None
 ) -> Fitted:
     """Find the front, and fit the model to its most accurate tree."""
-    statement, _ = state_metric(model, "front", rows)
+    statement, _ = state_metric(model, "front", rows, model._question("front"))
     front = find_front(model, statement, callback, supported_only=metric.supported_only)
     pick = front[most_accurate(front.certificate.points)]
     model.tree_, model.certificate_, model.front_ = pick.tree_, pick.certificate_, front

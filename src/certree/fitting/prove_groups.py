@@ -10,7 +10,6 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from certree import engine, metrics
-from certree.engine._ordered import solve_ordered
 from certree.engine._within_limits import (
     DualCut,
     LimitedFront,
@@ -208,9 +207,6 @@ def _solve_freely(
         error_scale=statement.scale.error_scale,
         split_penalty=statement.scale.split_penalty,
     )
-    ranked = statement.ranked_problem
-    if ranked is not None:
-        return solve_ordered(ranked, options, watch)
     return engine.solve(statement.problem, options, watch)
 
 

@@ -106,8 +106,8 @@ def state_limited(
     model: Asking, task: _Composed, X: Any, y: Any, sample_weight: Any
 ) -> LimitedStatement:
     """Encode the table and turn objectives and limits into integers."""
-    limits = model._rank_limits() if isinstance(task, Limited) else None
-    statement = state_task(model, task, X, y, sample_weight, LimitedStatement, limits)
+    question = model._question("tree" if isinstance(task, Limited) else "front")
+    statement = state_task(model, task, X, y, sample_weight, LimitedStatement, question)
     return replace(statement, scale=_with_full_penalty(model, statement))
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from numpy.typing import NDArray
 
-from certree.engine._ordered import RankLimits
+from certree.engine import Question, Search
 from certree.metrics import Custom, Metric
 from certree.numbers._exact import parse_penalty, read_fraction
 from certree.proofs._metric_search import MetricResult, solve_metric
@@ -54,10 +54,10 @@ def state_metric(
     model: OptimalTreeClassifier,
     metric_name: str,
     rows: TrainingRows,
+    question: Question,
     most_weight: Callable[[int], int] = most_metric_weight,
-    rank_limits: RankLimits | None = None,
 ) -> tuple[BinaryStatement, WarmTree | None]:
-    """Read labels, weights and table, and a tree to start from; `rank_limits` as `state_errors`."""
+    """Read labels, weights and table, and a tree to start from."""
     found: list[int] = []
 
     def check(classes: NDArray[Any], _: Any) -> None:
@@ -68,9 +68,9 @@ def state_metric(
         rows.X,
         rows.y,
         rows.sample_weight,
+        question,
         most_weight=most_weight,
         check=check,
-        rank_limits=rank_limits,
     )
     model.classes_ = errors.classes
     model.n_classes_ = len(errors.classes)
@@ -85,9 +85,10 @@ def fit_metric(
 ) -> Fitted:
     """Maximise a metric of false positives and negatives."""
     complexity = parse_penalty(model.complexity, metric.name)
-    # With a penalty, trees are divided by their numbers of splits; fronts need columns.
-    limits = None if metric.kind == "monotone" else model._rank_limits(path=complexity > 0)
-    statement, warm = state_metric(model, metric.name, rows, rank_limits=limits)
+    # With a penalty, trees are divided by their numbers of splits.
+    wanted: Search = "path" if complexity > 0 else "tree"
+    question = model._question("front" if metric.kind == "monotone" else wanted)
+    statement, warm = state_metric(model, metric.name, rows, question)
     scale = replace(statement.scale, complexity=complexity, penalty=complexity)
     statement = replace(statement, scale=scale)
     watch = model._watch(decimal, statement.measure, callback)

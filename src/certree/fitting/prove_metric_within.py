@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from certree import engine
-from certree.engine._ordered import expand
 from certree.engine._within_limits import LimitedProblem
 from certree.metrics import ErrorFront, Metric, PartialAUC
 from certree.numbers._exact import parse_penalty, read_fraction
@@ -99,7 +98,7 @@ class LimitedMetricStatement(BinaryStatement):
             counts = None if counts is None else np.ascontiguousarray(counts[:, ::-1])
             least = None if least is None else np.ascontiguousarray(least[::-1])
         return LimitedProblem(
-            columns=expand(self.columns),
+            columns=self.columns,
             values=np.ascontiguousarray(values),
             planes=np.stack(planes.lines),
             bounds=tuple(planes.bounds),
@@ -121,7 +120,9 @@ def fit_metric_within(
     """Maximise a metric of false positives and negatives over the trees within limits."""
     complexity = parse_penalty(model.complexity, metric.name)
     # Multipliers of limits need a part of the range, too.
-    binary, _ = state_metric(model, metric.name, rows, _most_weight_within)
+    binary, _ = state_metric(
+        model, metric.name, rows, model._question("limited metric"), _most_weight_within
+    )
     n_rows, weights = model._row_count(rows.X), rows.sample_weight
     limits, minimum = model._limits_on(binary.classes.tolist(), n_rows, weights)
     counted = rows_with_weights(n_rows, binary.rows, weights)

@@ -11,10 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from certree import engine
-from certree.encoding import RankedColumns
 from certree.engine._equal_rows import added_up
 from certree.engine._multiway_search import MultiwaySession
-from certree.engine._ordered import OrderedSession, expand
 from certree.engine._within_limits import LimitedProblem
 from certree.numbers._fractions import to_float
 from certree.proofs._metric_limits import LimitedSession
@@ -57,19 +55,16 @@ class BinaryStatement(ErrorStatement):
 
     @property
     def problem(self) -> engine.Problem:
-        """The rows as the searches for metrics take them, with a column per test."""
-        columns = expand(self.columns)
-        return engine.Problem(columns, self.row_types, _ERRORS, self.type_weights)
+        """The rows as the searches for metrics take them."""
+        return engine.Problem(self.columns, self.row_types, _ERRORS, self.type_weights)
 
     @property
-    def session(self) -> engine.Problem | OrderedSession | MultiwaySession:
+    def session(self) -> engine.Problem | MultiwaySession:
         """The rows for searches that solve for one pair of weights after the other."""
         tests = self.encoder.multiway_columns_
-        if tests is not None:
-            return MultiwaySession(expand(self.columns), self.row_types, self.type_weights, tests)
-        if isinstance(self.columns, RankedColumns):
-            return OrderedSession(self.columns, self.row_types, self.type_weights)
-        return self.problem
+        if tests is None:
+            return self.problem
+        return MultiwaySession(self.columns, self.row_types, self.type_weights, tests)
 
     def limited_session(
         self, make: Callable[[NDArray[np.int64], NDArray[np.int64]], LimitedProblem]

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import partial
 from time import perf_counter
 from typing import Any, ClassVar, Literal, Protocol
 
@@ -13,21 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from certree import engine
-from certree.encoding import RankedColumns, Reduced, TableEncoder
+from certree.encoding import Reduced, TableEncoder
+from certree.encoding._cells import Cells
 from certree.encoding._classes import check_labels, encode_labels
-from certree.encoding._encoder import PrefersRanks
 from certree.engine._equal_rows import added_up
 from certree.engine._multiway_search import solve_multiway, solve_multiway_path
-from certree.engine._ordered import (
-    Columns,
-    OrderedProblem,
-    RankLimits,
-    expand,
-    prefers_ranks,
-    solve_ordered,
-    solve_ordered_path,
-)
-from certree.engine._shared_search import solve_shared
 from certree.numbers._error_weights import ErrorWeights, class_fractions, error_weights
 from certree.numbers._exact import cost_budget, error_scale, parse_complexity
 from certree.numbers._weights import read_weights, refuse_few_digits, scale_given
@@ -63,13 +52,12 @@ class Wishes(Protocol):
 
     def _row_count(self, X: Any) -> int: ...
 
-    def _encode_or_rank(
+    def _encode(
         self,
         X: Any,
         sample_weight: NDArray[np.int64] | None,
-        rows: NDArray[np.intp] | None,
-        prefers_ranks: PrefersRanks | None,
-    ) -> Columns: ...
+        question: engine.Question,
+    ) -> Cells: ...
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -139,23 +127,10 @@ class ErrorStatement(Statement):
 
     @property
     def problem(self) -> engine.Problem:
-        """What the core is asked to solve, with a column per test."""
-        columns = expand(self.columns)
-        return engine.Problem(columns, self.codes, self.cost_matrix, self.row_weights)
-
-    @property
-    def ranked_problem(self) -> OrderedProblem | None:
-        """The same with ranks; None if the columns are not ranked."""
-        if not isinstance(self.columns, RankedColumns):
-            return None
-        return OrderedProblem(self.columns, self.codes, self.cost_matrix, self.row_weights)
+        """What the core is asked to solve."""
+        return engine.Problem(self.columns, self.codes, self.cost_matrix, self.row_weights)
 
     def solve(self, options: engine.Options, watch: engine.Callback | None) -> engine.Result:
-        ranked = self.ranked_problem
-        if ranked is not None:
-            return solve_ordered(ranked, options, watch)
-        if options.executor is not None:
-            return solve_shared(self.problem, options, watch)
         outcomes = self.encoder.multiway_columns_
         if outcomes is None:
             return engine.solve(self.problem, options, watch)
@@ -167,9 +142,6 @@ class ErrorStatement(Statement):
     def solve_path(
         self, options: engine.Options, watch: engine.Callback | None
     ) -> engine.PathResult:
-        ranked = self.ranked_problem
-        if ranked is not None:
-            return solve_ordered_path(ranked, options, watch)
         outcomes = self.encoder.multiway_columns_
         if outcomes is not None:
             return solve_multiway_path(self.problem, outcomes, options, watch)
@@ -242,11 +214,11 @@ def state_errors(
     X: Any,
     y: Any,
     sample_weight: Any,
+    question: engine.Question,
     objective: Any = "accuracy",
     *,
     most_weight: Callable[[int], int] | None = None,
     check: Callable[[NDArray[Any], NDArray[np.intp] | None], object] | None = None,
-    rank_limits: RankLimits | None = None,
 ) -> ErrorStatement:
     """Read labels, weights and table, and set up what is to be minimised.
 
@@ -256,6 +228,8 @@ def state_errors(
         Parameters, and what encodes the table.
     X, y, sample_weight
         What users pass to `fit`.
+    question : Question
+        What the rows will be searched for.
     objective : str, Metric or callable
         What is maximised.
     most_weight : callable, optional
@@ -264,9 +238,6 @@ def state_errors(
     check : callable, optional
         Called with the classes, and the rows that count, before the table is encoded; raises if
         they are not valid.
-    rank_limits : RankLimits, optional
-        For searches that can use ranks: their limits. The columns are then ranks if the
-        search over these is expected to be the faster one.
     """
     start = perf_counter()
     n_rows = wishes._row_count(X)
@@ -298,10 +269,7 @@ def state_errors(
     )
     if check is not None:
         check(classes, rows)
-    prefers: PrefersRanks | None = None
-    if rank_limits is not None:
-        prefers = partial(prefers_ranks, n_classes=len(classes), limits=rank_limits)
-    columns = wishes._encode_or_rank(X, for_encoder, rows, prefers)
+    columns = wishes._encode(X, for_encoder, replace(question, n_values=len(classes)))
     return ErrorStatement(
         task=task_name(objective),
         columns=columns,

@@ -13,9 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from certree import engine
-from certree.encoding import RankedColumns, read_table
+from certree.encoding import read_table
+from certree.encoding._cells import Cells, constant_within, leave_out
 from certree.engine._equal_rows import merge_equal
-from certree.engine._ordered import Columns, OrderedProblem, expand
 from certree.engine._within_limits import LimitedProblem
 from certree.numbers._digits import whole_numbers
 from certree.numbers._exact import parse_penalty
@@ -32,7 +32,6 @@ from certree.tasks._rates import (
     allowed_by_rate,
     compare_groups,
     constraint_names,
-    decided_by_group,
     needs_two_classes,
     read_groups,
     read_tolerances,
@@ -104,8 +103,8 @@ class FairStatement(ErrorStatement):
         The groups of the rows; None if there are none.
     places : int array
         The tests that may be asked.
-    asked : uint8 array or RankedColumns
-        The columns of these tests.
+    asked : Cells
+        The answers to these tests.
     left_out : tuple of str
         The tests that may not be asked.
     prices : Prices or None
@@ -114,7 +113,7 @@ class FairStatement(ErrorStatement):
 
     comparison: Comparison | None
     places: NDArray[np.intp]
-    asked: Columns
+    asked: Cells
     left_out: tuple[str, ...]
     prices: Prices | None = None
 
@@ -157,13 +156,7 @@ class FairStatement(ErrorStatement):
     @property
     def problem(self) -> engine.Problem:
         """What the core is asked to solve if rates do not matter."""
-        return replace(super().problem, columns=expand(self.asked))
-
-    @property
-    def ranked_problem(self) -> OrderedProblem | None:
-        if not isinstance(self.asked, RankedColumns):
-            return None
-        return OrderedProblem(self.asked, self.codes, self.cost_matrix, self.row_weights)
+        return replace(super().problem, columns=self.asked)
 
     def count_tests(self) -> tuple[int, int]:
         # Tests are made one by one where they are asked for by place: that takes long for many.
@@ -236,10 +229,10 @@ def state_fairness(
         X,
         y,
         sample_weight,
+        model._question("tree" if metric is None else "limited metric"),
         model.objective,
         most_weight=most_weight,
         check=check,
-        rank_limits=None if metric is not None else model._rank_limits(),
     )
     if prices is not None:
         errors = replace(errors, task="cost", scale=_priced_scale(model, errors, prices))
@@ -261,11 +254,11 @@ def state_fairness(
     places = np.arange(columns.shape[1])
     left_out: tuple[str, ...] = ()
     if comparison is not None and not model.use_sensitive:
-        hidden = decided_by_group(columns, comparison.groups)
+        # Their outcome is the same in every group, so that they state the group.
+        hidden = constant_within(columns, comparison.groups.codes)
         if hidden.any():
             places = np.flatnonzero(~hidden)
-            ranked = columns.without(hidden) if isinstance(columns, RankedColumns) else None
-            asked = np.asfortranarray(expand(columns)[:, places]) if ranked is None else ranked
+            asked = leave_out(columns, hidden)
             tests = errors.encoder.candidates_
             left_out = tuple(tests[i].describe(0) for i in np.flatnonzero(hidden).tolist())
     kind: type[FairStatement] = FairStatement
@@ -325,8 +318,6 @@ def _join_rows(
     errors: ErrorStatement, groups: Groups | None, given: NDArray[Any] | None
 ) -> tuple[ErrorStatement, Groups | None, NDArray[Any] | None]:
     """Join rows that agree in all columns, class and group, where that saves half of them."""
-    if isinstance(errors.columns, RankedColumns):  # so many tests tell most rows apart
-        return errors, groups, given
     n_groups = 1 if groups is None else len(groups)
     kinds = errors.codes.astype(np.int64) * n_groups
     if groups is not None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import partial
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TypeVar
 
@@ -12,20 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from certree import engine
-from certree.encoding import RankedColumns, Reduced
-from certree.encoding._encoder import PrefersRanks
+from certree.encoding import Reduced
 from certree.engine import _vector
 from certree.engine._multiway_search import solve_multiway, solve_multiway_path
-from certree.engine._ordered import (
-    OrderedVectors,
-    RankLimits,
-    expand,
-    prefers_ranks,
-    rank_kind,
-    solve_ordered_vector,
-    solve_ordered_vector_path,
-)
-from certree.engine._row_types import RowTypes, few_types, row_types
+from certree.engine._row_types import RowTypes, row_types
 from certree.engine._vector import LeafRule
 from certree.numbers._exact import check_weights, read_fraction, scale_weights
 from certree.numbers._fractions import shown
@@ -105,49 +94,30 @@ class TaskStatement(Statement):
         return self.problem.largest * self.problem.unit
 
     @property
-    def engine_problem(self) -> _vector.VectorProblem:
-        """What the core is asked to solve, with a column per test."""
+    def engine_problem(self) -> engine.VectorProblem:
+        """What the core is asked to solve."""
         settings: dict[str, Any] = {"row_counts": self.row_counts, **self.problem.engine_settings()}
         if self.measurements is not None:
             settings["test_costs"] = self.measurements.for_engine(self.problem)
             settings["weights"] = self.rows.weights
-        columns, kind = expand(self.columns), self.problem.kind
-        return _vector.VectorProblem(columns, vectors_of(self.problem), kind=kind, **settings)
-
-    @property
-    def ranked_problem(self) -> OrderedVectors | None:
-        """The same with ranks; None if the columns are not ranked."""
-        if not isinstance(self.columns, RankedColumns):
-            return None
-        problem = self.problem
-        settings = problem.engine_settings()
-        return OrderedVectors(self.columns, vectors_of(problem), kind=problem.kind, **settings)
+        vectors, kind = vectors_of(self.problem), self.problem.kind
+        return engine.VectorProblem(self.columns, vectors, kind=kind, **settings)
 
     def solve(self, options: engine.Options, watch: engine.Callback | None) -> engine.Result:
-        ranked = self.ranked_problem
-        if ranked is not None:
-            is_limited = options.max_depth is not None or options.max_splits is not None
-            if not is_limited and self.complexity_unit == 0:
-                # A single leaf costs nothing, so that splits have no price, and gain nothing.
-                options = replace(options, max_depth=0)
-            return solve_ordered_vector(ranked, options, watch)
         tests = self.encoder.multiway_columns_
         if tests is not None:
             problem, prices = self._by_type()
             return solve_multiway(problem, tests, options, 0, watch, prices=prices)
-        return _vector.solve(self.engine_problem, options, watch)
+        return engine.solve(self.engine_problem, options, watch)
 
     def solve_path(
         self, options: engine.Options, watch: engine.Callback | None
     ) -> engine.PathResult:
-        ranked = self.ranked_problem
-        if ranked is not None:
-            return solve_ordered_vector_path(ranked, options, watch)
         tests = self.encoder.multiway_columns_
         if tests is not None:
             problem, prices = self._by_type()
             return solve_multiway_path(problem, tests, options, watch, prices=prices)
-        return _vector.solve_path(self.engine_problem, options, watch)
+        return engine.solve_path(self.engine_problem, options, watch)
 
     def _by_type(self) -> tuple[engine.Problem, dict[str, NDArray[Any]] | None]:
         """Return the rows as the search over multiway tests counts them, and prices of tests.
@@ -170,7 +140,7 @@ class TaskStatement(Statement):
         if self.measurements is not None:
             costs = np.ascontiguousarray(costs[:, :-1])
             prices = {**self.measurements.for_engine(self.problem), "weights": types.values[:, -1]}
-        return engine.Problem(expand(self.columns), types.types, costs, types.weights), prices
+        return engine.Problem(self.columns, types.types, costs, types.weights), prices
 
     def _types_of_their_own(self, vectors: NDArray[np.int64]) -> RowTypes:
         n = len(vectors)
@@ -345,7 +315,7 @@ def state_task(
     y: Any,
     sample_weight: Any,
     kind: type[S],
-    rank_limits: RankLimits | None = None,
+    question: engine.Question,
 ) -> S:
     """Encode the table and turn the task into integers.
 
@@ -359,9 +329,8 @@ def state_task(
         What users pass to `fit`.
     kind : type
         The statement to make.
-    rank_limits : RankLimits, optional
-        For searches that can use ranks: their limits. The columns are then ranks if the
-        core knows the task, and the search over ranks is expected to be the faster one.
+    question : Question
+        What the rows will be searched for.
     """
     start = perf_counter()
     n_rows = model._row_count(X)
@@ -369,12 +338,11 @@ def state_task(
     weights = scale_weights(sample_weight, n_rows, budget=budget)
     kept = None if weights.values.all() else np.flatnonzero(weights.values)
     for_encoder = None if sample_weight is None else weights.values
-    encode = partial(model._encode_or_rank, X, for_encoder, kept)
     measurements = columns = None
     test_costs = getattr(model, "test_costs", None)
-    if rank_limits is None or test_costs is not None:
-        columns = encode()
     if test_costs is not None:
+        # Prices of tests are among the costs, and tests have to be known for that.
+        columns = model._encode(X, for_encoder, replace(question, has_test_costs=True))
         measurements = Measurements.read(
             test_costs,
             [test.feature for test in model.encoder_.tests_],
@@ -396,7 +364,9 @@ def state_task(
     )
     rows, on_rows, scale = _finest(model, task, y, rows)
     if columns is None:
-        columns = encode(_preference(first_problem(on_rows), rank_limits))
+        problem = first_problem(on_rows)
+        rule = LeafRule(kind=problem.kind, **problem.engine_settings())
+        columns = model._encode(X, for_encoder, question.about(rule, vectors_of(problem)))
     return kind(
         task=task.name,
         columns=columns,
@@ -411,20 +381,6 @@ def state_task(
         on_rows=on_rows,
         measurements=measurements,
     )
-
-
-def _preference(problem: LeafProblem, limits: RankLimits | None) -> PrefersRanks | None:
-    """Return what says whether ranks are better; None if the search over ranks lacks the task."""
-    rule = LeafRule(kind=problem.kind, **problem.engine_settings())
-    kind = rank_kind(rule)
-    if limits is None or kind is None:
-        return None
-    is_plain = kind == "min_label" and not rule.outputs
-    types = few_types(vectors_of(problem)) if is_plain else None
-    if types is not None:
-        return partial(prefers_ranks, n_classes=len(types.totals), limits=limits)
-    n_values = problem.statistics.shape[1]
-    return partial(prefers_ranks, n_classes=n_values, limits=limits, kind=kind)
 
 
 def _finest(

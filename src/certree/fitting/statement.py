@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from certree import engine
 from certree.encoding import TableEncoder
-from certree.engine._ordered import Columns
+from certree.encoding._cells import Cells
 from certree.numbers._scale import Scale
 from certree.results._answer import Answer
 from certree.results._certificate import Exact
@@ -33,7 +33,7 @@ class Statement(ABC):
     ----------
     task : str
         What certificates call the objective.
-    columns : uint8 array of shape (n_rows, n_columns), or RankedColumns
+    columns : Cells
         Answers of the rows that count to the tests.
     encoder : TableEncoder
         The tests.
@@ -52,7 +52,7 @@ class Statement(ABC):
     """
 
     task: str
-    columns: Columns
+    columns: Cells
     encoder: TableEncoder
     scale: Scale
     n_rows: int

@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from certree.engine._ordered import Columns
+from certree.encoding._cells import Cells
 from certree.engine._within_limits import Finer, LimitedProblem
 from certree.numbers._digits import Amounts, to_digits
 from certree.tasks._rates import LARGEST_SCALE, Comparison, Groups, RateKind
@@ -101,14 +101,14 @@ class FairLimits:
         return Finer(lines, amounts.bits, most, *least)
 
     def problem(
-        self, columns: Columns, own: NDArray[np.int64], objective: NDArray[np.int64]
+        self, columns: Cells, own: NDArray[np.int64], objective: NDArray[np.int64]
     ) -> LimitedProblem:
         """Return rows with these limits.
 
         Parameters
         ----------
-        columns : uint8 array of shape (n_rows, n_columns), or RankedColumns
-            The tests.
+        columns : Cells
+            The answers of the rows.
         own : int64 array of shape (n_rows, n_labels, n_own)
             Sums beside those of the limits.
         objective : int64 array of shape (n_own + 1,)

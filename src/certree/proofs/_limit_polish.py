@@ -14,9 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from certree import engine
-from certree.encoding import RankedColumns
+from certree.encoding._cells import Cells, take_rows
 from certree.engine import Nodes
-from certree.engine._ordered import Columns
 from certree.engine._within_limits import LimitedProblem
 
 from ._limit_rows import EvaluatedTree, LimitedRows
@@ -107,7 +106,7 @@ class Polish:
 
         part = replace(
             whole,
-            columns=_rows(whole.columns, members),
+            columns=take_rows(whole.columns, members),
             values=whole.values[members],
             row_counts=some(whole.row_counts),
             label_counts=some(whole.label_counts),
@@ -124,13 +123,7 @@ class Polish:
         return part, tuple(left)
 
 
-def _rows(columns: Columns, members: NDArray[np.intp]) -> Columns:
-    if isinstance(columns, RankedColumns):
-        return columns.rows(members)
-    return np.asfortranarray(columns[members])
-
-
-def _walk(nodes: Nodes, columns: Columns) -> dict[str, tuple[int, NDArray[np.intp]]]:
+def _walk(nodes: Nodes, columns: Cells) -> dict[str, tuple[int, NDArray[np.intp]]]:
     """Return the node and the rows of each path, which is a 1 or 0 for each test on it."""
     found: dict[str, tuple[int, NDArray[np.intp]]] = {}
     pending = [("", 0, np.arange(len(columns)))]

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from certree.encoding import RankedColumns
+from certree.encoding._cells import as_columns, has_columns
 from certree.engine import Nodes
 from certree.engine._equal_rows import merge_equal
 from certree.engine._row_types import RowTypes, row_types
@@ -80,7 +80,7 @@ class LimitedRows:
             problem, self.types = _merge_equal(problem, self.types)
         self.problem = problem
         given = problem.columns
-        self.columns = given if isinstance(given, RankedColumns) else np.asfortranarray(given)
+        self.columns = np.asfortranarray(as_columns(given)) if has_columns(given) else given
         sums = problem.values if self.types is None else self.types.values
         self.n_labels = sums.shape[1]
         # By plane, row or type, and label, less the least of all labels; splits are apart.

@@ -11,10 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from certree import engine
-from certree.encoding import RankedColumns
-from certree.engine import _vector
 from certree.engine._budget import Spending
-from certree.engine._ordered import OrderedSession, OrderedVectors, solve_ordered_vector
 from certree.engine._within_limits import LimitedProblem
 from certree.numbers._exact import cost_budget
 
@@ -64,13 +61,11 @@ class Scalars:
         ]
         self._session = self._open_session(problem)
 
-    def _open_session(self, problem: LimitedProblem) -> engine.Session | OrderedSession | None:
+    def _open_session(self, problem: LimitedProblem) -> engine.Session | None:
         types, counts = self.rows.types, problem.row_counts
         counts_rows = counts is None or self.options.min_leaf <= 1 or bool((counts == 1).all())
         if types is None or not counts_rows:
             return None
-        if isinstance(self.rows.columns, RankedColumns):
-            return OrderedSession(self.rows.columns, types.types, types.weights)
         return engine.Session(self.rows.columns, types.types, types.weights)
 
     def _room_of_core(self, multipliers: Sequence[int]) -> Fraction:
@@ -170,23 +165,18 @@ class Scalars:
         types, problem = self.rows.types, self.rows.problem
         if types is not None:
             costs = replace(types, values=costs)
-        columns = self.rows.columns
-        if isinstance(columns, RankedColumns):
-            if problem.row_counts is None and problem.test_costs is None:
-                return solve_ordered_vector(OrderedVectors(columns, costs), options, callback)
-            columns = problem.answers
         prices = None
         if price and problem.test_costs is not None:
             units = {name: problem.test_costs[name] * price for name in ("price", "discounted")}
             prices = {**problem.test_costs, **units}
-        by_row = _vector.VectorProblem(
-            columns,
+        by_row = engine.VectorProblem(
+            self.rows.columns,
             costs,
             row_counts=problem.row_counts,
             test_costs=prices,
             weights=problem.weights,
         )
-        return _vector.solve(by_row, options, callback)
+        return engine.solve(by_row, options, callback)
 
 
 def _room(multipliers: Sequence[int], sizes: Sequence[int], budget: int) -> Fraction:

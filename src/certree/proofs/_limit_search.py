@@ -13,7 +13,6 @@ from fractions import Fraction
 from math import ceil
 
 from certree import engine
-from certree.encoding import RankedColumns
 from certree.engine._budget import Spending
 from certree.engine._within_limits import Closest, LimitedProblem, LimitedResult, search_inside
 
@@ -380,15 +379,8 @@ class LimitedSearch:
         return not self.is_closed()
 
     def _fits(self, options: engine.Options) -> bool:
-        """Return whether ranks may become a column per test; if not, what is proven stays."""
-        columns, most = self.problem.columns, options.memory_limit
-        if not isinstance(columns, RankedColumns):
-            return True
-        fits = most is None or columns.shape[0] * columns.shape[1] <= most // 2
-        try:
-            fits = fits and len(self.problem.answers) > 0
-        except MemoryError:
-            fits = False
+        """Return whether there is memory for a column per test; if not, what is proven stays."""
+        fits = self.problem.has_answers_within(options.memory_limit)
         if not fits:
             self.spent.account("memory_limit", {})
         return fits

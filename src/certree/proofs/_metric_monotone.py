@@ -15,7 +15,6 @@ import numpy as np
 
 from certree import engine
 from certree.engine._front import FrontResult, solve_front
-from certree.engine._ordered import expand
 from certree.metrics import Custom, Metric
 from certree.metrics._monotonicity import check_monotone
 from certree.metrics._numbers import Number
@@ -192,8 +191,7 @@ class MonotoneSearch(Search):
             self.solves.account(result.status, result.counters)
             return result
         unused = np.zeros((2, 2), dtype=np.int64)
-        columns = expand(session.columns)
-        problem = engine.Problem(columns, session.row_types, unused, session.weights)
+        problem = engine.Problem(session.columns, session.row_types, unused, session.weights)
         result = solve_front(problem, options, dominated, by_splits, watch)
         self.solves.account(result.status, result.counters)
         return result

@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 from certree import engine
 from certree.engine._budget import Spending, current
 from certree.engine._multiway_search import MultiwaySession
-from certree.engine._ordered import OrderedSession
 from certree.numbers._exact import cost_budget
 
 from ._metric_cuts import Cut
@@ -23,7 +22,7 @@ _BETWEEN_EVENTS = 0.2
 _TO_FINISH = 0.2
 
 
-Sessions = engine.Session | OrderedSession | MultiwaySession | LimitedSession
+Sessions = engine.Session | MultiwaySession | LimitedSession
 Weighable = Sessions | engine.Problem
 """Rows of two types, to be solved with weights of their errors."""
 

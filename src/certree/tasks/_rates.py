@@ -21,7 +21,6 @@ from typing import Any, Literal, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from certree.encoding import RankedColumns
 from certree.encoding._texts import as_array
 from certree.numbers._exact import read_fraction
 
@@ -345,36 +344,6 @@ def _missing(row: int, what: str) -> ValueError:
         f"{what} has a missing or infinite value (first in row {row}); drop such rows, or give "
         "them a group of their own."
     )
-
-
-# Counting so many answers takes some milliseconds.
-_VALUES_AT_ONCE = 2**22
-
-
-def decided_by_group(
-    columns: NDArray[np.uint8] | RankedColumns, groups: Groups
-) -> NDArray[np.bool_]:
-    """Return which tests only state the group: their outcome is constant in every group.
-
-    For two groups these are the tests that equal the sensitive feature or its negation.
-    """
-    if isinstance(columns, RankedColumns):
-        return columns.constant_within(groups.codes)
-    n_rows, n_columns = columns.shape
-    rows = [np.flatnonzero(groups.codes == group) for group in range(len(groups))]
-    held = np.empty((len(groups), n_columns), dtype=np.int64)
-    # Columns lie one after the other in memory, so some at a time are turned and read along rows.
-    at_once = max(_VALUES_AT_ONCE // max(n_rows, 1), 1)
-    for start in range(0, n_columns, at_once):
-        turned = columns[:, start : start + at_once].T
-        for group, members in enumerate(rows):
-            counts = turned.take(members, axis=1).sum(axis=1, dtype=np.int64)
-            held[group, start : start + at_once] = counts
-    sizes = np.array([len(members) for members in rows])[:, None]
-    decided = ((held == 0) | (held == sizes)).all(axis=0)
-    # A test with a single outcome does not divide the rows.
-    total = held.sum(axis=0)
-    return np.asarray(decided & (total > 0) & (total < n_rows))
 
 
 # ---- rates ---------------------------------------------------------------------------------------

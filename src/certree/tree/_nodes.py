@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from certree.encoding import RankedColumns
+from certree.encoding._cells import Cells
 
 _Number = TypeVar("_Number", bound=np.generic)
 
@@ -89,10 +89,9 @@ class Nodes:
         n_columns = 1 if self.outcomes is None else len(self.outcomes[self.test[node]])
         return slice(first, first + max(n_columns, 2))
 
-    def route(self, columns: NDArray[np.uint8] | RankedColumns) -> NDArray[np.intp]:
+    def route(self, columns: Cells) -> NDArray[np.intp]:
         """Return the leaf that each row reaches."""
         if self.outcomes is not None:
-            assert isinstance(columns, np.ndarray)
             return self._route_multiway(columns)
         node = np.zeros(columns.shape[0], dtype=np.intp)
         if self.test[0] < 0:
@@ -104,7 +103,7 @@ class Nodes:
             rows = rows[self.test[node[rows]] >= 0]
         return node
 
-    def _route_multiway(self, columns: NDArray[np.uint8]) -> NDArray[np.intp]:
+    def _route_multiway(self, columns: Cells) -> NDArray[np.intp]:
         assert self.outcomes is not None
         leaves = np.zeros(columns.shape[0], dtype=np.intp)
         pending = [(0, np.arange(columns.shape[0]))]
@@ -117,7 +116,7 @@ class Nodes:
             if len(asked) == 1:
                 outcome = columns[rows, asked[0]] == 0
             else:
-                outcome = columns[np.ix_(rows, asked)].argmax(axis=1)
+                outcome = columns[rows[:, None], asked].argmax(axis=1)
             for number in range(max(len(asked), 2)):
                 part = rows[outcome == number]
                 if part.size:
