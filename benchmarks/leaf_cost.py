@@ -37,7 +37,7 @@ from certree import (
     solve,
     tasks,
 )
-from certree.tasks._linear_error import LinearError
+from certree.leaves.linear.loss import LinearError
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 

@@ -5,7 +5,7 @@
 
 At every set of rows, the search over ordered features chooses between pair tables and columns of
 bits, and how many bins to make, by a model of the time of a pass
-(cpp/core/search/ordered_model.hpp). This command fits trees of depth two to generated features with
+(cpp/core/search/ordered/model.hpp). This command fits trees of depth two to generated features with
 few ranks, which is one pass and nothing else, by the time of the processor with one thread, the
 least of several repeats. Differences between numbers of features, rows and ranks give the rates in
 nanoseconds; what grows with the features and not with their pairs cancels out. Write what differs

@@ -30,6 +30,17 @@ RIDDLES = (
 # From below to above; a layer includes its own headers and those of the layers before it. Kernels
 # count bits in plain views, so they need neither tasks nor data sets.
 LAYERS = ("base", "counts", "tasks", "data", "bounds", "search")
+# What the folders of the searches include beside themselves.
+SEARCHES: dict[str, set[str]] = {
+    "shared": set(),
+    "columns": {"shared"},
+    "vectors": {"shared", "columns/depth_two.hpp"},
+    "ordered": {"shared"},
+    "multiway": {"shared"},
+    "chains": {"shared"},
+    "fronts": {"shared"},
+    "limits": {"shared", "vectors/sums.hpp", "vectors/prices.hpp"},
+}
 
 
 def _cpp_files(folder: Path) -> list[Path]:
@@ -71,7 +82,7 @@ def _included_file(include: str, folder: Path) -> Path | None:
 def _wrong_includes_of_layer(layer: str, text: str) -> list[str]:
     """Return what a file of a layer of the core must not include: all but itself and below.
 
-    The lists at the top of the core belong to every layer; whatever else is there is a door.
+    The lists at the top of the core belong to every layer; whatever else is there is above them.
     """
     allowed = LAYERS[: LAYERS.index(layer) + 1]
     bad = []
@@ -85,16 +96,16 @@ def _wrong_includes_of_layer(layer: str, text: str) -> list[str]:
 
 
 def _wrong_includes_of_bindings(text: str) -> list[str]:
-    """Return what bindings must not include: all of ours but doors, lists and themselves."""
-    doors = [*CORE.glob("*solver.hpp"), *CORE.glob("*.def")]
-    doors += [CORE / "session.hpp", CORE / "alarms.hpp"]
+    """Return what bindings must not include: all but entry points, lists and themselves."""
+    allowed = [*CORE.glob("*solver.hpp"), *CORE.glob("*.def")]
+    allowed += [CORE / "session.hpp", CORE / "alarms.hpp"]
     bad = []
     for include in _includes(text):
         path = _included_file(include, BINDINGS)
         if path is None:
             is_foreign = re.match(r"<(nanobind/|Python\.h$|\w+$)", include)
             bad += [] if is_foreign else [include]
-        elif path not in doors and path.parent != BINDINGS:
+        elif path not in allowed and path.parent != BINDINGS:
             bad.append(include)
     return bad
 
@@ -121,13 +132,30 @@ def test_the_core_includes_no_python_header() -> None:
 
 
 def test_a_layer_of_the_core_includes_only_itself_and_those_below() -> None:
-    """base < counts < tasks < data < bounds < search < doors."""
+    """base < counts < tasks < data < bounds < search < entry points."""
     bad = [
         f"{path.relative_to(ROOT)} includes {name}"
         for layer in LAYERS
         for path in _cpp_files(CORE / layer)
         for name in _wrong_includes_of_layer(layer, path.read_text(encoding="utf-8"))
     ]
+    assert not bad, "\n".join(bad)
+
+
+def test_a_search_includes_what_is_shared_and_no_other_search() -> None:
+    """Each folder of cpp/core/search is one search; docs/internals.md has the same table."""
+    search = CORE / "search"
+    assert {path.name for path in search.iterdir()} == set(SEARCHES)
+    bad = []
+    for folder, allowed in SEARCHES.items():
+        for path in _cpp_files(search / folder):
+            for include in _includes(path.read_text(encoding="utf-8")):
+                found = _included_file(include, path.parent)
+                if found is None or not found.is_relative_to(search):
+                    continue
+                name = found.relative_to(search)
+                if name.parts[0] not in {folder, *allowed} and name.as_posix() not in allowed:
+                    bad.append(f"{path.relative_to(ROOT)} includes {include[1:]}")
     assert not bad, "\n".join(bad)
 
 
@@ -140,11 +168,11 @@ def test_every_folder_of_the_core_is_a_layer() -> None:
     ("layer", "line"),
     [
         ("base", '#include "data/node.hpp"'),
-        ("data", '#include "../search/tree.hpp"'),
+        ("data", '#include "../search/shared/tree.hpp"'),
         ("counts", "  # include <tasks/count_task.hpp>"),
-        ("bounds", '#include "core/search/tree.hpp"'),
+        ("bounds", '#include "core/search/shared/tree.hpp"'),
         ("search", '#include "session.hpp"'),
-        ("search", '#include "door.hpp"'),
+        ("search", '#include "entry_point.hpp"'),
         ("search", '#include "bindings/arguments.hpp"'),
         ("search", '#include "no_such_file.hpp"'),
     ],
@@ -174,8 +202,8 @@ def test_the_core_has_no_mutable_global_state() -> None:
     assert not bad, "\n".join(bad)
 
 
-def test_the_bindings_enter_through_the_doors() -> None:
-    """Of the core, bindings include the doors and the lists of options and counters."""
+def test_the_bindings_include_entry_points_only() -> None:
+    """Of the core, bindings include entry points and the lists of options and counters."""
     bad = [
         f"{path.relative_to(ROOT)} includes {name}"
         for path in _cpp_files(BINDINGS)
@@ -187,17 +215,17 @@ def test_the_bindings_enter_through_the_doors() -> None:
 @pytest.mark.parametrize(
     "line",
     [
-        '#include "search/tree.hpp"',
-        '#include "core/search/tree.hpp"',
+        '#include "search/shared/tree.hpp"',
+        '#include "core/search/shared/tree.hpp"',
         '#include "../core/data/dataset.hpp"',
         "#include <data/dataset.hpp>",
         '#include "run.hpp"',
-        '#include "door.hpp"',
+        '#include "entry_point.hpp"',
         '#include "no_such_file.hpp"',
     ],
 )
-def test_an_include_past_the_doors_is_found(line: str) -> None:
-    """The check can fail, in every spelling that compiles; the frame of the doors is no door."""
+def test_an_include_of_the_inner_core_is_found(line: str) -> None:
+    """The check can fail, in every spelling that compiles, also for what entry points share."""
     good = '#include <nanobind/nanobind.h>\n#include "session.hpp"\n#include "options.def"\n'
     assert not _wrong_includes_of_bindings(good)
     assert _wrong_includes_of_bindings(good + line + "\n") == _includes(line)

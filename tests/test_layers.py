@@ -9,12 +9,15 @@ from pathlib import Path
 
 PACKAGE = Path(__file__).parent.parent / "src" / "certree"
 
-# From below to above: a folder imports itself and those before it. Every folder may warn and raise.
+# From below to above: a layer imports itself and those before it. Every layer may warn and raise.
 LAYERS = (
-    *("exceptions", "_version", "numbers", "encoding", "tree", "engine", "metrics", "oracles"),
-    *("tasks", "proofs", "results", "datasets", "files", "fitting", "estimators", "decisions"),
-    "report",
+    *("exceptions", "_version", "numbers", "encoding", "tree", "payloads", "engine", "metrics"),
+    *("oracles", "tasks", "losses", "proofs", "results", "datasets", "files", "fitting"),
+    *("estimators", "decisions", "report"),
 )
+
+# The parts that a kind of leaves has in its folder, whose name tells them apart.
+ROLES = {"loss", "payload", "estimator"}
 
 
 def _files() -> list[Path]:
@@ -24,9 +27,15 @@ def _files() -> list[Path]:
 def _layer(module: str) -> str:
     """Return the layer that a module of certree belongs to.
 
-    A folder is a layer. `decisions` has two: its oracles are below the tasks, the rest is above.
+    A folder is a layer, but for two. In `leaves`, payloads are above `tree`, estimators are among
+    the estimators, and all else says what leaves cost, above `tasks`. In `decisions`, payloads are
+    with those of leaves and oracles below `tasks`.
     """
     _, folder, *names = module.split(".")
+    if folder in ("leaves", "decisions") and names[-1:] == ["payload"]:
+        return "payloads"
+    if folder == "leaves":
+        return "estimators" if names[-1:] == ["estimator"] else "losses"
     return "oracles" if folder == "decisions" and names[:1] == ["oracles"] else folder
 
 
@@ -69,7 +78,7 @@ def _ours() -> Iterator[tuple[Path, str, bool]]:
 
 
 def test_a_folder_imports_only_itself_and_those_below() -> None:
-    """numbers < encoding < tree < engine < ... < report; verify stands by itself, cli above all."""
+    """numbers < encoding < tree < ... < report; verify stands by itself, cli above all."""
     bad = []
     for path, module, _ in _ours():
         own, other = _folder(path), _layer(module)
@@ -94,8 +103,8 @@ def test_only_the_engine_imports_the_extension() -> None:
 
 
 def test_no_two_modules_have_the_same_name() -> None:
-    """A name in a traceback says which file it is."""
-    names = Counter(path.stem for path in _files() if path.stem != "__init__")
+    """A name in a traceback says which file it is; of the parts of leaves, their folder does."""
+    names = Counter(path.stem for path in _files() if path.stem not in {"__init__", *ROLES})
     assert not [name for name, count in names.items() if count > 1]
 
 
@@ -120,7 +129,7 @@ def test_few_modules_lie_outside_of_the_folders() -> None:
 def test_every_folder_says_what_it_is_for() -> None:
     """In its docstring, and on the page about internals."""
     page = (PACKAGE.parent.parent / "docs" / "internals.md").read_text(encoding="utf-8")
-    for folder in sorted(path for path in PACKAGE.iterdir() if (path / "__init__.py").is_file()):
+    for folder in sorted(path.parent for path in PACKAGE.rglob("__init__.py")):
         tree = ast.parse((folder / "__init__.py").read_text(encoding="utf-8"))
         assert ast.get_docstring(tree), folder.name
-        assert f"`{folder.name}`" in page, folder.name
+        assert folder.parent != PACKAGE or f"`{folder.name}`" in page, folder.name

@@ -11,6 +11,7 @@ import numpy as np
 
 from certree import SPOForest, SPOTree, datasets, oracles
 
+from . import spo_program
 from .experiments import (
     Experiment,
     Figure,
@@ -385,15 +386,20 @@ def speed_runs(scope: Scope) -> Iterator[Run]:
         yield Run(f"program, n {n}, depth {depth}", run, scope.seconds(30, 3600))
 
 
-def speed(method: Any, n: int, depth: int, limit: float) -> Numbers:
+def speed(method: str, n: int, depth: int, limit: float) -> Numbers:
     """Fit one tree with ten thresholds per column."""
     data = datasets.make_shortest_path(n=n, random_state=0)
     oracle = oracles.GridShortestPath(4, 4)
-    model = SPOTree(oracle, method, max_depth=depth, thresholds=10, time_limit=limit, verbose=0)
-    _, cpu = timed(partial(model.fit, data.X, data.C))
-    found = model.certificate_
-    bounds = {"loss": float(found.cost) / n, "bound": float(found.lower_bound) / n}
-    return {**bounds, "cpu": cpu, "proven": bool(found.is_optimal)}
+    if method == "milp":
+        run = partial(spo_program.solve, oracle, data.X, data.C, time_limit=limit)
+        answer, cpu = timed(partial(run, max_depth=depth, thresholds=10))
+        loss, bound, is_proven = answer.loss, answer.bound, answer.is_proven
+    else:
+        model = SPOTree(oracle, max_depth=depth, thresholds=10, time_limit=limit, verbose=0)
+        _, cpu = timed(partial(model.fit, data.X, data.C))
+        found = model.certificate_
+        loss, bound, is_proven = float(found.cost), float(found.lower_bound), found.is_optimal
+    return {"loss": loss / n, "bound": bound / n, "cpu": cpu, "proven": bool(is_proven)}
 
 
 def speed_table(found: Found) -> tuple[list[str], list[list[str]]]:

@@ -1,4 +1,4 @@
-// What the bindings of all doors share: arrays in, the GIL released, signals handled.  bind_results.cpp is the way back.
+// What the bindings of all entry points share: arrays in, the GIL released, signals handled.  bind_results.cpp is the way back.
 #pragma once
 
 #include <nanobind/nanobind.h>

@@ -1,4 +1,4 @@
-// What the doors return, for Python: numbers, arrays, lists and dicts.
+// What the entry points return, for Python: numbers, arrays, lists and dicts.
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/string.h>

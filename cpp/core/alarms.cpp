@@ -8,9 +8,9 @@
 #include "base/memory.hpp"
 #include "data/row_set_audit.hpp"
 #include "result.hpp"
-#include "search/points.hpp"
-#include "search/progress.hpp"
-#include "search/table.hpp"
+#include "search/shared/points.hpp"
+#include "search/shared/progress.hpp"
+#include "search/shared/table.hpp"
 
 namespace certree {
 

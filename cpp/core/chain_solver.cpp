@@ -6,8 +6,8 @@
 
 #include "base/check.hpp"
 #include "bounds/tangent.hpp"
-#include "door.hpp"
-#include "search/chain_search.hpp"
+#include "entry_point.hpp"
+#include "search/chains/search.hpp"
 
 namespace certree {
 

@@ -1,10 +1,10 @@
-// The door to (partial) AUC: the tree with the largest area under its ROC convex hull.
+// The entry point for (partial) AUC: the tree with the largest area under its ROC convex hull.
 #pragma once
 
 #include <cstdint>
 
 #include "result.hpp"
-#include "search/progress.hpp"
+#include "search/shared/progress.hpp"
 #include "solver.hpp"
 
 namespace certree {
@@ -22,7 +22,7 @@ struct ChainQuestion {
   std::int64_t fpr_den = 1;
 };
 
-// Over all trees that `options` allow (door.hpp).  Row type 1 is positive, 0 negative; both must occur.
+// Over all trees that `options` allow (entry_point.hpp).  Row type 1 is positive, 0 negative; both must occur.
 ChainResult solve_chain(const TableView& table, const ChainQuestion& question, const Options& options,
                         Observer observer = {});
 

@@ -3,8 +3,8 @@
 #include <optional>
 
 #include "base/check.hpp"
-#include "door.hpp"
-#include "search/front_crew.hpp"
+#include "entry_point.hpp"
+#include "search/fronts/shared_search.hpp"
 
 namespace certree {
 
@@ -48,7 +48,7 @@ struct FrontSession {
   MemoryBudget memory;
   Dataset data;
   std::int32_t depth;
-  FrontCrew search;
+  SharedFrontSearch search;
 };
 
 }  // namespace
@@ -70,7 +70,7 @@ FrontResult solve_front(const TableView& table, const FrontQuestion& question, c
     result.seconds = budget.seconds();
     return result;
   }
-  FrontCrew& search = session->search;
+  SharedFrontSearch& search = session->search;
   FrontResult result;
   result.status = status_of(budget, search.is_complete());
   result.width = 3;

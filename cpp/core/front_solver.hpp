@@ -1,12 +1,12 @@
-// The door to the core for Pareto fronts of (false positives, false negatives).
+// The entry point for Pareto fronts of (false positives, false negatives).
 #pragma once
 
 #include <vector>
 
 #include "data/dataset.hpp"
 #include "result.hpp"
-#include "search/front.hpp"
-#include "search/options.hpp"
+#include "search/fronts/front.hpp"
+#include "search/shared/options.hpp"
 
 namespace certree {
 
@@ -21,7 +21,7 @@ struct FrontResult : PointsResult {
   std::vector<Point> lower;  // every wanted tree is at or above one of these
 };
 
-// The front over all trees that `options` allow (door.hpp); rows of type 1 are positive, of type 0 negative.
+// The front over all trees that `options` allow (entry_point.hpp); rows of type 1 are positive, of type 0 negative.
 FrontResult solve_front(const TableView& table, const FrontQuestion& question, const Options& options,
                         PointObserver observer = {});
 

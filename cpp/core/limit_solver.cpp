@@ -4,8 +4,8 @@
 #include <optional>
 
 #include "base/check.hpp"
-#include "door.hpp"
-#include "search/limit_crew.hpp"
+#include "entry_point.hpp"
+#include "search/limits/shared_search.hpp"
 
 namespace certree {
 
@@ -36,7 +36,7 @@ struct LimitSession {
 
   MemoryBudget memory;
   LimitData data;
-  LimitCrew search;
+  SharedLimitSearch search;
 };
 
 std::vector<PointTree> trees_of(const LimitSession& session) {

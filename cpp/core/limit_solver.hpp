@@ -1,9 +1,9 @@
-// The door to the core for searches with limits on the whole tree.
+// The entry point for searches with limits on the whole tree.
 #pragma once
 
 #include "data/limit_data.hpp"
 #include "result.hpp"
-#include "search/options.hpp"
+#include "search/shared/options.hpp"
 
 namespace certree {
 

@@ -6,10 +6,10 @@
 #include <utility>
 
 #include "base/check.hpp"
-#include "door.hpp"
-#include "search/multiway.hpp"
-#include "search/multiway_path.hpp"
-#include "search/worker.hpp"
+#include "entry_point.hpp"
+#include "search/multiway/path.hpp"
+#include "search/multiway/search.hpp"
+#include "search/shared/remaining_depth.hpp"
 
 namespace certree {
 

@@ -1,4 +1,4 @@
-// The door to the core for tests with any number of outcomes.
+// The entry point for tests with any number of outcomes.
 #pragma once
 
 #include <vector>
@@ -6,9 +6,9 @@
 #include "data/dataset.hpp"
 #include "data/test_costs.hpp"
 #include "result.hpp"
-#include "search/multiway_tree.hpp"
-#include "search/options.hpp"
-#include "search/progress.hpp"
+#include "search/multiway/tree.hpp"
+#include "search/shared/options.hpp"
+#include "search/shared/progress.hpp"
 #include "tasks/count_task.hpp"
 
 namespace certree {
@@ -29,7 +29,7 @@ struct MultiwayQuestion {
   TestCostTable prices;  // its weights are per type
 };
 
-// The best tree over all trees of these tests that `options` allow (door.hpp).
+// The best tree over all trees of these tests that `options` allow (entry_point.hpp).
 MultiwayResult solve_multiway(const TableView& table, const CountTask& task, const MultiwayQuestion& question,
                               const Options& options, Observer observer = {});
 

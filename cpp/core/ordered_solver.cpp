@@ -5,9 +5,9 @@
 #include <vector>
 
 #include "base/check.hpp"
-#include "door.hpp"
-#include "search/ordered_search.hpp"
-#include "search/ordered_shape.hpp"
+#include "entry_point.hpp"
+#include "search/ordered/search.hpp"
+#include "search/ordered/shape.hpp"
 #include "tasks/quantile_loss.hpp"
 
 namespace certree {

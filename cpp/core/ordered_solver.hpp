@@ -1,10 +1,10 @@
-// The door for ordered features: the best tree whose tests are thresholds of ranks.
+// The entry point for ordered features: the best tree whose tests are thresholds of ranks.
 #pragma once
 
 #include "data/ordered_data.hpp"
 #include "result.hpp"
-#include "search/options.hpp"
-#include "search/progress.hpp"
+#include "search/shared/options.hpp"
+#include "search/shared/progress.hpp"
 #include "tasks/count_task.hpp"
 #include "tasks/vector_task.hpp"
 

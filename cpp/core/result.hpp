@@ -6,19 +6,19 @@
 
 #include "base/budget.hpp"
 #include "base/cost.hpp"
-#include "search/assignment.hpp"
-#include "search/options.hpp"
-#include "search/path_entry.hpp"
-#include "search/points.hpp"
-#include "search/progress.hpp"
-#include "search/tree.hpp"
+#include "search/shared/assignment.hpp"
+#include "search/shared/options.hpp"
+#include "search/shared/path_entry.hpp"
+#include "search/shared/points.hpp"
+#include "search/shared/progress.hpp"
+#include "search/shared/tree.hpp"
 
 namespace certree {
 
 enum class Status : std::uint8_t { optimal, gap, time_limit, memory_limit, work_limit, interrupted };
 const char* status_name(Status);
 
-// What every door returns.
+// What every entry point returns.
 struct Report {
   Status status = Status::optimal;
   Counters counters;
@@ -29,7 +29,7 @@ struct Report {
 struct ValueReport : Report {
   Cost lower_bound = 0;
   Cost upper_bound = 0;
-  // The same in the units of the search: `factor` times the value, plus the number of splits (search/scale.hpp).
+  // The same in the units of the search: `factor` times the value, plus the number of splits (search/shared/scale.hpp).
   Cost inner_lower = 0;
   Cost inner_upper = kInfinite;
   Cost factor = 1;
@@ -39,7 +39,7 @@ struct ValueReport : Report {
 // In all results, columns of trees are the caller's.
 struct Result : ValueReport {
   Tree tree;
-  // Of an assignment (search/assignment.hpp).
+  // Of an assignment (search/shared/assignment.hpp).
   std::vector<SplitBound> splits;
   std::vector<SharedEntry> entries;
 };

@@ -2,11 +2,11 @@
 
 #include <algorithm>
 
-#include "door.hpp"
-#include "search/alternating.hpp"
-#include "search/best_first.hpp"
-#include "search/depth_first.hpp"
-#include "search/path.hpp"
+#include "entry_point.hpp"
+#include "search/columns/alternating.hpp"
+#include "search/columns/best_first.hpp"
+#include "search/columns/depth_first.hpp"
+#include "search/columns/path.hpp"
 
 namespace certree {
 

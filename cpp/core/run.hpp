@@ -7,12 +7,12 @@
 #include "base/memory.hpp"
 #include "data/dataset.hpp"
 #include "result.hpp"
-#include "search/options.hpp"
-#include "search/path_entry.hpp"
-#include "search/progress.hpp"
-#include "search/scale.hpp"
-#include "search/table.hpp"
-#include "search/worker.hpp"
+#include "search/columns/worker.hpp"
+#include "search/shared/options.hpp"
+#include "search/shared/path_entry.hpp"
+#include "search/shared/progress.hpp"
+#include "search/shared/scale.hpp"
+#include "search/shared/table.hpp"
 
 namespace certree {
 

@@ -5,16 +5,16 @@
 #include <utility>
 
 #include "base/check.hpp"
-#include "door.hpp"
+#include "entry_point.hpp"
 #include "run.hpp"
-#include "search/path.hpp"
+#include "search/columns/path.hpp"
 
 namespace certree {
 
 namespace {
 
-// A share of the memory is for the tables of the past, which the table of the solve at hand has to do without.
-constexpr std::int64_t kPastShare = 8;
+// A share of the memory is for the tables of earlier solves; the table of the solve at hand has the rest.
+constexpr std::int64_t kEarlierShare = 8;
 
 }  // namespace
 
@@ -26,10 +26,10 @@ struct Session::Solve {
             std::move(observer)),
         pricing(*session.data_, task, run.inner, run.scale) {
     if (options.memory_limit > 0)
-      run.subproblems.limit(options.memory_limit / 4 * 3 - session.past_.bytes() - session.past_curves_.bytes());
+      run.subproblems.limit(options.memory_limit / 4 * 3 - session.earlier_.bytes() - session.earlier_curves_.bytes());
     if (options.use_weight_reuse && options.use_table) {
-      use(session.past_);
-      use(session.past_curves_);
+      use(session.earlier_);
+      use(session.earlier_curves_);
     }
     if (curves == nullptr) curves = std::make_unique<CurveTable>(session.memory_);
     run.context.curves = curves.get();
@@ -40,22 +40,22 @@ struct Session::Solve {
     }
   }
 
-  void use(Past& past) {
-    if (const std::unique_ptr<Table> table = past.take(pricing)) run.subproblems.swap(*table);
-    past.prepare(pricing);
-    if (past.is_useful()) run.context.past = &past;
+  void use(EarlierSolves& earlier) {
+    if (const std::unique_ptr<Table> table = earlier.take(pricing)) run.subproblems.swap(*table);
+    earlier.prepare(pricing);
+    if (earlier.is_useful()) run.context.earlier = &earlier;
   }
-  void use(PastCurves& past) {
+  void use(EarlierCurves& earlier) {
     const Pricing leaves = pricing.of_leaves();
-    curves = past.take(leaves);
-    past.prepare(leaves);
-    if (past.is_useful()) run.context.past_curves = &past;
+    curves = earlier.take(leaves);
+    earlier.prepare(leaves);
+    if (earlier.is_useful()) run.context.earlier_curves = &earlier;
   }
-  void keep(Past& past, PastCurves& past_curves) {
+  void keep(EarlierSolves& earlier, EarlierCurves& earlier_curves) {
     auto table = std::make_unique<Table>(run.memory, 0, false);
     table->swap(run.subproblems);
-    past.add(pricing, std::move(table));
-    past_curves.add(pricing.of_leaves(), std::move(curves));
+    earlier.add(pricing, std::move(table));
+    earlier_curves.add(pricing.of_leaves(), std::move(curves));
   }
 
   CountDepthTwo statistic;
@@ -79,13 +79,13 @@ bool Session::open(const CountTask& task, const Options& options, Budget& budget
   // Keys stand for sets of row groups, records for columns.
   if (settings.merges_rows != settings_.merges_rows || settings.reduces_columns != settings_.reduces_columns ||
       settings.seed != settings_.seed) {
-    past_.clear();
-    past_curves_.clear();
+    earlier_.clear();
+    earlier_curves_.clear();
   }
   // The table of a part is that of the part before it.
   if (options.memory_limit > 0 && options.assignment.factor == 0) {
-    past_.shrink(options.memory_limit / kPastShare);
-    past_curves_.shrink(options.memory_limit / kPastShare);
+    earlier_.shrink(options.memory_limit / kEarlierShare);
+    earlier_curves_.shrink(options.memory_limit / kEarlierShare);
   }
   memory_.restart(options.memory_limit);
   const bool is_packed = data_ != nullptr && settings == settings_ && task.n_types() == n_types_;
@@ -132,7 +132,7 @@ Result Session::run(const CountTask& task, const Options& options, Budget& budge
   if (solve->known_tree) solve->known_tree->check_root(solve->run.progress.interval().lower);
   if (!solve->run.report(result)) return single_leaf(table_, task, options, budget);
   most_work_ = std::max(most_work_, budget.work());
-  solve->keep(past_, past_curves_);
+  solve->keep(earlier_, earlier_curves_);
   return result;
 }
 
@@ -145,7 +145,7 @@ PathResult Session::solve_path(const CountTask& task, const Options& options, Ob
     if (!open(task, options, budget)) return;
     Solve solve(*this, task, options, budget, std::move(observer));
     solve.run.find_path(result);
-    solve.keep(past_, past_curves_);
+    solve.keep(earlier_, earlier_curves_);
   });
   if (result.entries.empty()) result = path_of_leaf(single_leaf(table_, task, options, budget), options, budget);
   result.seconds = budget.seconds();

@@ -9,7 +9,7 @@
 
 #include "base/memory.hpp"
 #include "data/dataset.hpp"
-#include "search/past.hpp"
+#include "search/columns/earlier_solves.hpp"
 #include "solver.hpp"
 
 namespace certree {
@@ -36,8 +36,8 @@ class Session {
   std::unique_ptr<Dataset> data_;
   DatasetSettings settings_;
   std::int32_t n_types_ = 0;
-  Past past_;
-  PastCurves past_curves_;
+  EarlierSolves earlier_;
+  EarlierCurves earlier_curves_;
   std::int64_t most_work_ = 0;  // of any solve so far
 };
 

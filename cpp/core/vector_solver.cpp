@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "base/check.hpp"
-#include "door.hpp"
+#include "entry_point.hpp"
 #include "run.hpp"
-#include "search/depth_two_vector.hpp"
+#include "search/vectors/depth_two.hpp"
 
 namespace certree {
 

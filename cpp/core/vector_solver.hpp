@@ -1,4 +1,4 @@
-// The door to the core for tasks whose leaf cost is a function of a sum of vectors.
+// The entry point for tasks whose leaf cost is a function of a sum of vectors.
 #pragma once
 
 #include <cstdint>
@@ -6,7 +6,7 @@
 
 #include "base/memory.hpp"
 #include "data/vector_data.hpp"
-#include "search/table.hpp"
+#include "search/shared/table.hpp"
 #include "solver.hpp"
 #include "tasks/linear_loss.hpp"
 #include "tasks/rate_loss.hpp"

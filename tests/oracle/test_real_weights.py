@@ -159,7 +159,7 @@ def test_rounding_bounds_what_any_tree_loses() -> None:
         weights = rng.lognormal(0, 8, n)
         model = OptimalTreeRegressor(max_depth=2, criterion="quantile", quantile=level)
         with np.errstate(all="raise"), pytest.MonkeyPatch.context() as patch:
-            patch.setattr("certree.tasks._quantiles._MOST_LOSS", 2**36)
+            patch.setattr("certree.leaves.numbers.quantiles._MOST_LOSS", 2**36)
             patch.setattr("certree.estimators._optimal_tree.warn", lambda *_: None)
             model.fit(table, y, sample_weight=weights)
         leaves = model.tree_.apply(table)

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from benchmarks.papers.spo_program import solve
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -153,10 +154,9 @@ def test_the_program_reaches_the_same_value(
         weights = random.integers(1, 3, 8)
         for limits in ({"max_depth": 1}, {"max_depth": 2, "complexity": 0.05}):
             exact = SPOTree(oracle, **limits).fit(X, costs, weights)
-            program = SPOTree(oracle, method="milp", **limits).fit(X, costs, weights)
-            assert float(program.certificate_.cost) == pytest.approx(float(exact.certificate_.cost))
-            assert program.certificate_.status == "optimal"
-            verify(program, X, costs, weights)
+            program = solve(oracle, X, costs, weights, **limits)
+            assert program.loss == pytest.approx(float(exact.certificate_.cost))
+            assert program.is_proven
     finally:
         oracle.sense = "min"
 
@@ -167,5 +167,5 @@ def test_the_program_keeps_the_limits() -> None:
     costs = random.integers(0, 9, (12, 3))
     for limits in ({"max_splits": 2}, {"min_samples_leaf": 4}, {"max_splits": 0}):
         exact = SPOTree(max_depth=2, **limits).fit(X, costs)
-        program = SPOTree(method="milp", max_depth=2, **limits).fit(X, costs)
-        assert program.certificate_.cost == exact.certificate_.cost
+        program = solve(None, X, costs, max_depth=2, **limits)
+        assert program.loss == pytest.approx(float(exact.certificate_.cost))

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from certree import OptimalTreeRegressor, verify
-from certree.tasks._quantiles import _GivenLosses, _ScaledLosses
+from certree.leaves.numbers.quantiles import _GivenLosses, _ScaledLosses
 from tests.attack.honest import logarithm
 
 NEAR = [1000000000.2819285, 1000000000.0001997, 1000000000.6487728]

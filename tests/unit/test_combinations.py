@@ -410,7 +410,7 @@ SETTINGS: tuple[dict[str, Any], ...] = (
     {"max_depth": 2},
     {"max_depth": 2, "complexity": 1, "complexity_per": "leaf"},
     {"max_depth": 2, "complexity": 2},
-    {"method": "milp"},
+    {"method": "greedy"},
     {"sizes": [3]},
 )
 ASKED_BESIDE: dict[str, Any] = {

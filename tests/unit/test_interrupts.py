@@ -74,9 +74,6 @@ CALLS: dict[str, Callable[[], Any]] = {
     "policy": lambda: PolicyTree(max_depth=6, time_limit=LONG).fit_rewards(
         X, np.column_stack([Y, 1 - Y]) + X[:, :2]
     ),
-    "program": lambda: SPOTree(
-        oracles.GridShortestPath(3, 3), "milp", max_depth=2, thresholds=4, time_limit=LONG
-    ).fit(X[:100, :6], COSTS[:100]),
 }
 
 

@@ -24,7 +24,7 @@ from certree import (
     verify,
 )
 from certree.engine._vector import LinearLoss
-from certree.tasks._linear_error import LinearError, moment_columns
+from certree.leaves.linear.loss import LinearError, moment_columns
 from certree.tree import LinearLeaves
 
 pandas = pytest.importorskip("pandas")

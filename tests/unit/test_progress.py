@@ -318,9 +318,6 @@ FITS = {
     "mean regret": lambda: SPOTree(oracles.GridShortestPath(4, 4), max_depth=1).fit(
         _roads().X, _roads().C
     ),
-    "mixed-integer program": lambda: SPOTree(
-        oracles.GridShortestPath(2, 2), max_depth=1, method="milp", thresholds=1
-    ).fit(_roads().X[:10], _roads().C[:10, :4]),
     "4 of 4 done": lambda: SPOForest(
         oracles.GridShortestPath(4, 4), n_estimators=4, max_depth=1
     ).fit(_roads().X, _roads().C),

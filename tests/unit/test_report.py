@@ -41,7 +41,7 @@ from certree import (
     solve,
     tasks,
 )
-from certree.encoding import Table, Test, TimeThreshold
+from certree.encoding import Condition, Table, Test, TimeThreshold
 from certree.report._choices import MOST
 from certree.report._distributions import distributions
 
@@ -365,8 +365,10 @@ class Odd(Test):
     def holds(self, column: Any) -> Any:
         return column % 2 == 1
 
-    def describe(self, outcome: int = 0) -> str:
-        return ("x0 is odd", "x0 is even")[outcome]
+    def condition(self, outcome: int) -> Condition:
+        return Condition(
+            0, "x0", "other", missing=outcome == 1, said=f"x0 is {('odd', 'even')[outcome]}"
+        )
 
 
 def test_a_test_of_any_kind_is_asked_as_it_is_worded() -> None:

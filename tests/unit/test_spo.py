@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import itertools
 import pickle
-import warnings
 from dataclasses import replace
 from fractions import Fraction
 from typing import Any
@@ -19,7 +17,6 @@ from sklearn.tree import DecisionTreeRegressor
 
 from certree import (
     CertificateError,
-    OptimalityWarning,
     SPOForest,
     SPOTree,
     datasets,
@@ -27,8 +24,6 @@ from certree import (
     oracles,
     verify,
 )
-from certree.decisions._spo_program import Program, bound_by_decisions
-from certree.engine._budget import Budget
 
 GRID = oracles.GridShortestPath(4, 4)
 
@@ -263,19 +258,6 @@ def test_the_path_has_the_best_tree_for_every_number_of_splits(paths: Any) -> No
         assert float(cost) == pytest.approx(float(entry.errors))
 
 
-def test_a_stopped_program_returns_a_tree_no_worse_than_the_greedy_one(paths: Any) -> None:
-    settings = {"max_depth": 3, "thresholds": 6}
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", OptimalityWarning)
-        stopped = SPOTree(GRID, method="milp", time_limit=2.0, **settings).fit(paths.X, paths.C)
-    greedy = SPOTree(GRID, method="greedy", **settings).fit(paths.X, paths.C)
-    exact = SPOTree(GRID, **settings).fit(paths.X, paths.C)
-    certificate = stopped.certificate_
-    assert certificate.cost <= greedy.certificate_.cost
-    assert 0 < certificate.lower_bound <= exact.certificate_.cost + 1 / 10**6
-    assert certificate.cost >= exact.certificate_.cost - 1 / 10**6
-
-
 def test_a_forest_is_reproducible_whatever_the_number_of_jobs(paths: Any) -> None:
     settings = {"n_estimators": 6, "min_samples_leaf": 5, "thresholds": 8}
     one = SPOForest(GRID, random_state=0, **settings).fit(paths.X, paths.C)
@@ -317,40 +299,6 @@ def _loss_left_out(max_features: int, data: Any, settings: dict[str, Any]) -> fl
     return total
 
 
-def test_the_relaxed_program_costs_no_less_than_the_best_decisions(paths: Any) -> None:
-    import highspy
-
-    model = SPOTree(GRID, method="milp", max_depth=2, thresholds=3)
-    statement = model._state(model._task(paths.C[:20], 20), paths.X[:20], None, None)
-    program = Program(statement, 2, None, 1)
-    solver = program.model(0.0)
-    for column in range(program.n_variables):
-        solver.changeColIntegrality(column, highspy.HighsVarType.kContinuous)
-    solver.run()
-    best = np.einsum("ij,ij->i", paths.C[:20], GRID.decide(paths.C[:20])).sum()
-    assert solver.getInfo().objective_function_value >= best - 1e-6
-
-
-@pytest.mark.parametrize("complexity", [0.0, 0.02])
-@pytest.mark.parametrize("n_leaves", [1, 2, 4])
-def test_the_bound_by_decisions_is_below_every_choice_of_them(
-    paths: Any, n_leaves: int, complexity: float
-) -> None:
-    model = SPOTree(GRID, method="milp", thresholds=3, complexity=complexity)
-    statement = model._state(model._task(paths.C[:20], 20), paths.X[:20], None, None)
-    losses, scale = statement.problem.statistics, statement.scale
-    best = min(
-        scale.error_scale * int(losses[:, list(some)].min(axis=1).sum())
-        + scale.split_penalty * (size - 1)
-        for size in range(1, n_leaves + 1)
-        for some in itertools.combinations(range(losses.shape[1]), size)
-    )
-    bound = bound_by_decisions(statement, n_leaves, Budget())
-    assert 0 < bound <= best
-    # The relaxation is close to it, and exact for one decision.
-    assert bound >= (0.999 if n_leaves == 1 else 0.8) * best
-
-
 def test_a_forest_averages_costs_and_then_decides(paths: Any) -> None:
     forest = SPOForest(GRID, n_estimators=8, random_state=0, thresholds=8)
     forest.fit(paths.X, paths.C)
@@ -371,7 +319,7 @@ def test_a_forest_averages_costs_and_then_decides(paths: Any) -> None:
         (lambda X, C: SPOTree(GRID, method="best").fit(X, C), "method='best'"),
         (lambda X, C: SPOTree(GRID, validation_fraction=0.2).fit(X, C), "for method='greedy'"),
         (lambda X, C: SPOTree(GRID, criterion="squared_error").fit(X, C), "method='greedy'"),
-        (lambda X, C: SPOTree(GRID, method="milp", max_depth=None).fit(X, C), "max_depth"),
+        (lambda X, C: SPOTree(GRID, "milp").fit(X, C), "benchmarks/papers/spo_program.py"),
         (lambda X, C: SPOTree(GRID).fit(X, C).prune(X, C), "prune is for method='greedy'"),
         (lambda X, C: SPOTree(GRID).fit(X, C).loss(X, C, ties="x"), "ties='x'"),
         (lambda X, C: SPOTree(GRID, max_depth=1).fit(X, C).loss(X, C[:, :3]), "decides on 24"),
@@ -391,10 +339,6 @@ def test_a_forest_averages_costs_and_then_decides(paths: Any) -> None:
         (
             lambda X, C: SPOTree(oracles.LinearProgram(n_costs=24), max_depth=1).fit(X, -C),
             "cost vector 0.*Unbounded",
-        ),
-        (
-            lambda X, C: SPOTree(lambda c: (c < 0).astype(float), "milp", max_depth=1).fit(X, C),
-            "does not state its feasible decisions",
         ),
     ],
 )

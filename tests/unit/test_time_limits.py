@@ -77,10 +77,6 @@ CALLS: dict[str, Callable[[float], Any]] = {
         X, REWARDS
     ),
     "decisions": lambda t: SPOTree(GRID, max_depth=5, time_limit=t).fit(X[:300], COSTS),
-    "program": lambda t: SPOTree(GRID, "milp", max_depth=4, time_limit=t).fit(X[:300], COSTS),
-    "small program": lambda t: SPOTree(GRID, "milp", max_depth=3, thresholds=4, time_limit=t).fit(
-        X[:200], COSTS[:200]
-    ),
     "folds": lambda t: OptimalTreeClassifierCV(depths=(2, 6), cv=3, time_limit=t).fit(X, Y),
     "folds of numbers": lambda t: OptimalTreeRegressorCV(depths=(2, 4), cv=3, time_limit=t).fit(
         X, NUMBERS
@@ -91,9 +87,9 @@ CALLS: dict[str, Callable[[float], Any]] = {
     "folds of policies": lambda t: TreeCV(PolicyTree(), depths=(2, 4), cv=3, time_limit=t).fit(
         X, TREATMENTS, outcome=OUTCOMES
     ),
-    "folds of programs": lambda t: TreeCV(
-        SPOTree(GRID, "milp"), depths=(2, 4), cv=3, time_limit=t
-    ).fit(X[:300], COSTS),
+    "folds of decisions": lambda t: TreeCV(SPOTree(GRID), depths=(2, 5), cv=3, time_limit=t).fit(
+        X[:300], COSTS
+    ),
     "front": lambda t: pareto_front(X, Y, max_depth=6, time_limit=t),
     "regularization path": lambda t: regularization_path(X, Y, max_depth=6, time_limit=t),
     "optimality gap": lambda t: optimality_gap(CART, X, Y, time_limit=t),

@@ -18,7 +18,7 @@ namespace certree {
 // `effort`: the value is proven, and what was granted to choose among the trees that have it is used up.
 enum class StopReason { none, time, work, memory, interrupted, effort };
 
-// Thrown where time ends before there is anything to search.  To a door that is what the end of memory is: one leaf.
+// Thrown where time ends before there is anything to search.  An entry point then returns one leaf, as where memory ends.
 struct TimeIsUp : std::bad_alloc {
   const char* what() const noexcept override { return "certree: the time limit is reached"; }
 };

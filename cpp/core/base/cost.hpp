@@ -34,7 +34,7 @@ struct Objective {
 struct Interval {
   Cost lower = 0;
   Cost upper = kInfinite;
-  // False: a proof is wrong.  Answers are looked at for this before they are called exact (search/progress.hpp, result.cpp).
+  // False: a proof is wrong.  Answers are checked for it before they are called exact (search/shared/progress.hpp, result.cpp).
   bool is_sound() const { return lower <= upper; }
   bool is_exact() const { return lower >= upper; }
   // Nothing below `ceiling` can come from here.

@@ -1,8 +1,8 @@
 // The training table of a vector task: row groups, and the vectors that their rows add to a leaf.  Immutable once built.
 //
 // Rows may be few types, each with one vector, and a weight that the vector is multiplied by: rows of a class that share a
-// line of a cost matrix.  Sums are then linear functions of the weight of each type (search/type_sums.hpp).  Otherwise every
-// row group has the sum of its rows' vectors.
+// line of a cost matrix.  Sums are then linear functions of the weight of each type (search/vectors/type_sums.hpp).  Otherwise
+// every row group has the sum of its rows' vectors.
 #pragma once
 
 #include <algorithm>

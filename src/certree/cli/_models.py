@@ -7,7 +7,7 @@ from dataclasses import asdict, fields
 from pathlib import Path
 from typing import Any, get_args
 
-from certree.encoding import Flag, Test, TimeThreshold
+from certree.encoding import Test
 from certree.files import check_place, load, model_to_json, write_whole
 
 from ._problems import UsageProblem
@@ -83,10 +83,11 @@ def _types_of(model: Any) -> dict[str, Any]:
 
 
 def _type_of(test: Test) -> ColumnType | None:
-    if isinstance(test, TimeThreshold):
-        return "duration" if test.form == "duration" else "date"
+    condition = test.condition(0)
+    if condition.kind == "time":
+        return "duration" if condition.form == "duration" else "date"
     # Truth values may be written as true and false, or as 1 and 0.
-    if test.is_text is None or isinstance(test, Flag):
+    if test.is_text is None or condition.kind == "flag":
         return None
     return "text" if test.is_text else "number"
 

@@ -6,7 +6,7 @@ import numpy as np
 from sklearn.utils import Bunch
 
 from certree.encoding import NamedArray
-from certree.encoding._censored import TYPE
+from certree.leaves.survival.censored import TYPE
 
 __all__ = ["make_heart_failure"]
 

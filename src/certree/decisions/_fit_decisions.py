@@ -1,4 +1,4 @@
-"""Fits of trees that decide: by the exact search, one split at a time, or by a program."""
+"""Fits of trees that decide: by the exact search, or one split at a time."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ from typing import Any
 from numpy.typing import NDArray
 
 from certree.encoding._cells import as_columns
-from certree.engine._budget import current
 from certree.fitting.budgets import open_call
 from certree.fitting.certify import certify
 from certree.fitting.fit import fit
@@ -18,7 +17,6 @@ from certree.fitting.fitted import Fitted
 from certree.fitting.goals import TaskGoal
 from certree.fitting.request import Request
 from certree.fitting.state_task import state_task
-from certree.fitting.unproven import warn_of_unproven
 from certree.results._activity import phase, proven
 from certree.results._answer import Answer
 from certree.results._certificate import exact
@@ -26,7 +24,6 @@ from certree.results._task_certificate import TaskCertificate
 
 from . import _greedy
 from ._spo_nodes import DecidedNodes, DecisionStatement, grown_costs, growth_of
-from ._spo_program import solve_program
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -67,43 +64,20 @@ def fit_decisions(request: Request) -> Fitted:
         return fit(request)
     with open_call(request.by, request.budget) as call:
         statement = state_task(request, "rows", DecisionStatement)
-        is_greedy = request.route.name == "greedy decisions"
-        fitted = _fit_greedy(request, statement) if is_greedy else _fit_program(request, statement)
-        proven(call, fitted.certificate)
-    if not is_greedy:
-        warn_of_unproven(request, fitted)
-    return fitted
-
-
-def _fit_greedy(request: Request, statement: DecisionStatement) -> Fitted:
-    start = perf_counter()
-    phase("growing the tree")
-    grown = _grow(request, statement)
-    seconds = perf_counter() - start
-    call = current()
-    stopped = None if call is None else call.status()
-    answer = _answer(statement, grown.decided, stopped or "greedy", 0, seconds, {})
-    return _fitted(request, statement, answer, grown)
-
-
-def _fit_program(request: Request, statement: DecisionStatement) -> Fitted:
-    start = perf_counter()
-    options = request.options(statement)
-    phase("solving the mixed-integer program")
-    grown = _grow(request, statement)
-    found = solve_program(
-        statement,
-        request.size.max_depth or 0,
-        request.size.max_splits,
-        statement.least_weight,
-        grown.decided,
-        float(request.gap),
+        start = perf_counter()
+        phase("growing the tree")
+        grown = _grow(request, statement)
+        seconds = perf_counter() - start
+        answer = _answer(statement, grown.decided, call.status() or "greedy", seconds)
+        certificate = certify(request, statement, answer, TaskCertificate)
+        proven(call, certificate)
+    return Fitted(
+        goal=request.goal,
+        statement=statement,
+        tree=statement.tree_of(grown.decided),
+        details=grown,
+        certificate=certificate,
     )
-    seconds = perf_counter() - start
-    status, bound = options.status(found.status), options.bound(found.lower_bound)
-    # What HiGHS proves it proves up to its tolerances; the value is counted exactly.
-    answer = _answer(statement, found.decided, status, bound, seconds, found.counters)
-    return _fitted(request, statement, answer, GrownNodes(found.decided, grown.costs))
 
 
 def _grow(request: Request, statement: DecisionStatement) -> GrownNodes:
@@ -127,33 +101,16 @@ def _grow(request: Request, statement: DecisionStatement) -> GrownNodes:
 
 
 def _answer(
-    statement: DecisionStatement,
-    decided: DecidedNodes,
-    status: str,
-    lower_bound: int,
-    seconds: float,
-    counters: dict[str, int],
+    statement: DecisionStatement, decided: DecidedNodes, status: str, seconds: float
 ) -> Answer:
-    """Return the answer of a method other than the exact search."""
+    """Return what is known of a tree that was grown: it loses nothing at best."""
     scale, value = statement.scale, decided.value(statement.scale)
-    bound = value if status == "optimal" else min(lower_bound, value)
+    bound = min(0, value)
     return Answer(
         "optimal" if bound == value else status,
         exact(scale.cost(value)),
         exact(scale.cost(bound)),
         decided.nodes,
         seconds,
-        counters,
-    )
-
-
-def _fitted(
-    request: Request, statement: DecisionStatement, answer: Answer, grown: GrownNodes
-) -> Fitted:
-    return Fitted(
-        goal=request.goal,
-        statement=statement,
-        tree=statement.tree_of(grown.decided),
-        details=grown,
-        certificate=certify(request, statement, answer, TaskCertificate),
+        {},
     )

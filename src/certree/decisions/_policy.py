@@ -30,11 +30,12 @@ from certree.fitting.tree_limits import (
     received_minimum,
     with_limits,
 )
+from certree.leaves.costs.loss import Rewards
 from certree.numbers._fixed_point import check_numbers
 from certree.numbers._fractions import is_whole
 from certree.results._activity import phase, proven
 from certree.results._progress import Callback
-from certree.tasks._label_costs import Rewards, read_labels
+from certree.tasks._label_costs import read_labels
 from certree.tasks._limited import Limited
 from certree.tasks._task import Task
 

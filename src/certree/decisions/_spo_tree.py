@@ -1,4 +1,4 @@
-"""The tree that decides: exact, greedy, or by a mixed-integer program."""
+"""The tree that decides: exact or greedy."""
 
 from __future__ import annotations
 
@@ -31,9 +31,19 @@ from ._spo_base import DecisionMixin
 from ._spo_nodes import DecidedNodes, DecisionStatement, decision_tree
 from ._spo_problem import SPOLoss, read_costs, read_target, read_weights
 
-METHODS = ("exact", "greedy", "milp")
+METHODS = ("exact", "greedy")
 CRITERIA = ("spo", "squared_error")
 RULES = ("one_se", "best")
+
+
+def check_method(name: str, value: object) -> None:
+    """Refuse unknown methods, and say where the program of the paper is."""
+    if value == "milp":
+        raise ValueError(
+            "method='milp' is not part of certree any more: the program of the paper is in "
+            "benchmarks/papers/spo_program.py; method='exact' finds trees of the same loss."
+        )
+    OneOf(METHODS)(name, value)
 
 
 @with_parameters
@@ -55,10 +65,9 @@ class SPOTree(DecisionMixin, BaseTaskTree):
         Which decisions are feasible, see :mod:`certree.oracles`; or an array of decisions, one per
         line; or a function from cost vectors to decisions; or a model in the manner of PyEPO.
         None: exactly one of the columns of C is chosen.
-    method : {"exact", "greedy", "milp"}, default="exact"
+    method : {"exact", "greedy"}, default="exact"
         "exact": the best tree, with a proof. "greedy": recursive partitioning, one split at a
-        time. "milp": the mixed-integer program of the paper on HiGHS, for comparison: it finds
-        the same value, much more slowly.
+        time.
     max_depth, max_splits, max_leaf_nodes, complexity_per
         As for :class:`OptimalTreeClassifier`.
     complexity : float, default=0.0
@@ -129,8 +138,8 @@ class SPOTree(DecisionMixin, BaseTaskTree):
     _needs_rows: ClassVar[str] = "the oracle decides for the costs of every row"
 
     oracle: Any = parameter(default=None, kw_only=False)
-    method: Literal["exact", "greedy", "milp"] = parameter(
-        default="exact", check=OneOf(METHODS), kw_only=False
+    method: Literal["exact", "greedy"] = parameter(
+        default="exact", check=check_method, kw_only=False
     )
     criterion: Literal["spo", "squared_error"] = parameter(default="spo", check=OneOf(CRITERIA))
     validation_fraction: float | None = parameter(
@@ -178,9 +187,9 @@ class SPOTree(DecisionMixin, BaseTaskTree):
         SPOTree
             The fitted estimator itself.
         """
-        if self.validation_fraction is not None:
-            return self._fit_and_prune(X, y, sample_weight)
         request = Request.of(self, X, y, sample_weight, callback=callback, path=path)
+        if self.validation_fraction is not None:
+            return self._fit_and_prune(request, y)
         return self._take(fit_decisions(request))
 
     def _task(self, y: Any, n_rows: int, sample_weight: Any = None, costs: Any = None) -> Task:
@@ -233,10 +242,9 @@ class SPOTree(DecisionMixin, BaseTaskTree):
 
     # ---- pruning -----------------------------------------------------------------------------
 
-    def _fit_and_prune(self, X: Any, y: Any, sample_weight: Any) -> SPOTree:
+    def _fit_and_prune(self, whole: Request, y: Any) -> SPOTree:
         """Grow on some rows, and prune on the others."""
-        n_rows = count_rows(X)
-        whole = Request.of(self, X, y, sample_weight)
+        X, n_rows = whole.X, whole.n_rows
         costs, is_flat = read_target(y, n_rows, whole.by)
         n_held = round(float(self.validation_fraction or 0.0) * n_rows)
         if not 0 < n_held < n_rows:
@@ -246,7 +254,7 @@ class SPOTree(DecisionMixin, BaseTaskTree):
             )
         order = check_random_state(self.random_state).permutation(n_rows)
         held, used = np.sort(order[:n_held]), np.sort(order[n_held:])
-        weights = None if sample_weight is None else np.asarray(sample_weight)
+        weights = None if whole.sample_weight is None else np.asarray(whole.sample_weight)
         parts = [None if weights is None else weights[rows] for rows in (used, held)]
         grown_on = costs[used, 0] if is_flat else costs[used]
         with self._unchanged_if_raised(), open_call(whole.by, whole.budget):

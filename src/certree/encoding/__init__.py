@@ -6,6 +6,7 @@ encodes other tables with them. A :class:`Test` knows what its column means.
 
 from __future__ import annotations
 
+from ._condition import Condition
 from ._encode import encode_tests
 from ._encoder import TableEncoder
 from ._multiway import Multiway
@@ -24,12 +25,14 @@ from ._tests import (
     Threshold,
     format_value,
     kind_of_test,
+    kinds_of_tests,
     test_from_dict,
 )
 from ._time_tests import TimeThreshold
 
 __all__ = [
     "Category",
+    "Condition",
     "Flag",
     "Kind",
     "Level",
@@ -49,6 +52,7 @@ __all__ = [
     "encode_tests",
     "format_value",
     "kind_of_test",
+    "kinds_of_tests",
     "read_table",
     "reduce",
     "remember_columns",

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ._tests import Test, _plain_value, format_value, is_missing, register_kind
+from ._cell_values import format_value, is_missing, plain_value
+from ._condition import Condition
+from ._tests import Test, register_kind
 from ._texts import equals
 
 __all__ = ["Multiway"]
@@ -88,9 +90,22 @@ class Multiway(Test):
         return len(self.categories)
 
     @property
-    def is_text(self) -> bool:
-        """Whether the categories are text."""
-        return any(isinstance(value, str) for group in self.categories for value in group)
+    def usual_outcome(self) -> int:
+        """The outcome of all values that no other one names."""
+        return self.default
+
+    def with_usual(self, outcome: int) -> Multiway:
+        """Return the test with another outcome for all other values."""
+        return replace(self, default=outcome)
+
+    def joined(self, groups: Sequence[Sequence[int]]) -> Multiway:
+        """Return the test with one outcome for each group of outcomes."""
+        categories = tuple(
+            tuple(value for outcome in group for value in self.categories[outcome])
+            for group in groups
+        )
+        default = next(k for k, group in enumerate(groups) if self.default in group)
+        return replace(self, categories=categories, default=default)
 
     @property
     def missing_outcome(self) -> int:
@@ -99,6 +114,23 @@ class Multiway(Test):
             if None in group:
                 return number
         return self.default
+
+    def condition(self, outcome: int) -> Condition:
+        """Return that the value is one of some categories, or that no other outcome names it."""
+        group = self.categories[outcome]
+        is_usual = outcome == self.default
+        others = (*self.categories[:outcome], *self.categories[outcome + 1 :])
+        told = others if is_usual else (group,)
+        return Condition(
+            self.feature,
+            self.name,
+            "set",
+            values=tuple(value for one in told for value in one if value is not None),
+            excluded=is_usual,
+            known=tuple(value for one in self.categories for value in one),
+            missing=outcome == self.missing_outcome,
+            said=self._words(group),
+        )
 
     def outcome(self, column: NDArray[Any]) -> NDArray[np.int32]:
         """Return for each value of the column the number of the outcome that it belongs to."""
@@ -117,18 +149,14 @@ class Multiway(Test):
         first: NDArray[np.bool_] = self.outcome(column) == 0
         return first
 
-    def describe(self, outcome: int = 0) -> str:
+    def _words(self, group: tuple[Value, ...]) -> str:
         """Return ``name = category``, ``name in {categories}`` or ``name is missing``."""
-        if not 0 <= outcome < len(self.categories):
-            raise ValueError(
-                f"The test of {self.name!r} has outcomes 0..{len(self.categories) - 1}, got "
-                f"{outcome!r}."
-            )
-        group = self.categories[outcome]
         if group == (None,):
             return f"{self.name} is missing"
         texts = ["missing" if value is None else format_value(value) for value in group]
-        return f"{self.name} = {texts[0]}" if len(texts) == 1 else f"{self.name} in {_set(texts)}"
+        if len(texts) == 1:
+            return f"{self.name} = {texts[0]}"
+        return f"{self.name} in {{{', '.join(texts)}}}"
 
     def to_dict(self) -> dict[str, Any]:
         """Return the test as a dictionary of plain values that JSON can hold."""
@@ -141,9 +169,5 @@ class Multiway(Test):
         }
 
 
-def _set(texts: Sequence[str]) -> str:
-    return "{" + ", ".join(texts) + "}"
-
-
 def _plain_category(value: Any) -> Value:
-    return None if value is None else _plain_value(value)
+    return None if value is None else plain_value(value)

@@ -7,19 +7,9 @@ from dataclasses import dataclass
 from itertools import combinations
 from typing import Any, ClassVar
 
-import numpy as np
-from numpy.typing import NDArray
-
-from ._tests import (
-    Category,
-    SidedTest,
-    Test,
-    _plain_value,
-    find_numbers,
-    format_value,
-    is_missing,
-    register_kind,
-)
+from ._cell_values import format_value, plain_value
+from ._condition import Condition
+from ._tests import Category, SidedTest, Test, register_kind
 
 __all__ = ["MOST_GROUPS", "Subset", "subset_tests"]
 
@@ -76,40 +66,22 @@ class Subset(SidedTest):
         given: Any = self.values
         if not isinstance(given, tuple | list) or not given:
             raise ValueError(f"The values of {self.name!r} must be a list, got {given!r}.")
-        values = tuple(_plain_value(value) for value in given)
+        values = tuple(plain_value(value) for value in given)
         object.__setattr__(self, "values", values)
         if len({isinstance(value, str) for value in values}) > 1:
             raise ValueError(f"The values of {self.name!r} are both text and numbers: {values}.")
         if len(set(values)) < len(values):
             raise ValueError(f"The values of {self.name!r} must differ, got {values}.")
 
-    @property
-    def is_text(self) -> bool:
-        """Whether the categories are text."""
-        return isinstance(self.values[0], str)
-
-    def holds(self, column: NDArray[Any]) -> NDArray[np.bool_]:
-        """Return for each value of the column whether it is one of the categories."""
-        self.check(column)
-        absent = is_missing(column)
-        if self.is_text:
-            known = set(self.values)
-            listed = np.fromiter((v in known for v in column), np.bool_, count=len(column))
-        else:
-            numbers = np.array(self.values, dtype=np.float64)
-            listed = find_numbers(numbers, column) < len(numbers)
-        holds: NDArray[np.bool_] = (listed != self.rest) & ~absent
-        return holds | absent if self.missing else holds
-
-    def describe(self, outcome: int = 0) -> str:
-        """Return ``name in {values}`` or ``name not in {values}``, or that the value is rare."""
+    def condition(self, outcome: int) -> Condition:
+        """Return that the value is one of the categories, or none; or that it is rare, or not."""
+        excluded = self.rest == (outcome == 0)
+        said = None
         if self.rest:
-            return self._choose(outcome, (f"{self.name} is rare", f"{self.name} is frequent"))
-        if len(self.values) == 1:
-            value = format_value(self.values[0])
-            return self._choose(outcome, (f"{self.name} = {value}", f"{self.name} != {value}"))
-        listed = "{" + ", ".join(map(format_value, self.values)) + "}"
-        return self._choose(outcome, (f"{self.name} in {listed}", f"{self.name} not in {listed}"))
+            said = f"{self.name} is {'rare' if outcome == 0 else 'frequent'}"
+        elif len(self.values) == 1:  # rules join the categories of `Category` alone
+            said = f"{self.name} {'!=' if excluded else '='} {format_value(self.values[0])}"
+        return self._condition(outcome, "set", values=self.values, excluded=excluded, said=said)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the test as a dictionary of plain values that JSON can hold."""

@@ -1,9 +1,9 @@
 """Tests: the questions that trees ask about a row.
 
-A test looks at one raw column and has two or more outcomes that partition the rows. It knows how to
-answer itself for a column of a :class:`~certree.encoding.Table`, how to say each outcome in words,
-and how to become JSON. All tests here are binary: outcome 0 is "holds", outcome 1 "does not hold".
-:mod:`certree.encoding._multiway` has the one with more outcomes.
+A test looks at one raw column and has two or more outcomes that partition the rows. It says the
+:class:`~certree.encoding.Condition` of each outcome, and how to become JSON. All tests here are
+binary: outcome 0 is "holds", outcome 1 "does not hold". :mod:`certree.encoding._multiway` has the
+one with more outcomes.
 
 A binary test says by its field `missing` where missing values go. True: they hold, too (``age <=
 35.5 or missing``). False: they do not hold (``age > 35.5 or missing``). None: no value of the
@@ -20,7 +20,8 @@ from typing import Any, ClassVar, TypeVar, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from ._texts import equals
+from ._cell_values import find_numbers, format_value, is_missing, level_ranks, plain_value
+from ._condition import Condition
 
 __all__ = [
     "Category",
@@ -29,14 +30,20 @@ __all__ = [
     "Missing",
     "Test",
     "Threshold",
+    "find_numbers",
     "format_value",
+    "is_missing",
     "kind_of_test",
+    "kinds_of_tests",
+    "level_ranks",
     "test_from_dict",
 ]
 
 
 class Test(ABC):
     """A question about one column of a raw table, with two or more outcomes.
+
+    A kind of test says the :class:`Condition` of each outcome. All else follows from these.
 
     Attributes
     ----------
@@ -59,19 +66,54 @@ class Test(ABC):
         """Number of outcomes."""
         return 2
 
+    @abstractmethod
+    def condition(self, outcome: int) -> Condition:
+        """Return what an outcome says about a value; conditions of one test are of one kind."""
+
+    @property
+    def conditions(self) -> tuple[Condition, ...]:
+        """The condition of each outcome."""
+        return tuple(map(self.condition, range(self.n_outcomes)))
+
+    @property
+    def cut(self) -> Any:
+        """Where two outcomes part a column of numbers or times in two; None if they do not."""
+        first = self.condition(0)
+        is_cut = self.n_outcomes == 2 and first.kind in ("number", "time", "flag")
+        if not is_cut or first.excluded or (first.low is None) == (first.high is None):
+            return None
+        return first.low if first.high is None else first.high
+
+    @property
+    def usual_outcome(self) -> int | None:
+        """The outcome of values that no other one names, where a tree may choose it."""
+        return None
+
+    def with_usual(self, outcome: int) -> Test:
+        """Return the test with another usual outcome, if it has one."""
+        return self
+
+    def joined(self, groups: Sequence[Sequence[int]]) -> Test:
+        """Return the test with one outcome for each group of outcomes."""
+        raise TypeError(f"Outcomes of {self.describe(0)!r} cannot be joined.")
+
+    def silent(self) -> Test:
+        """Return the test without a word about missing values."""
+        return self
+
+    def renamed(self, name: str, has_missing: bool) -> Test:
+        """Return the test for a column of another name that may have missing values."""
+        return cast(Test, replace(cast(Any, self), name=name))
+
     @property
     def missing_outcome(self) -> int:
         """The outcome of a missing value."""
-        return 1
-
-    @abstractmethod
-    def holds(self, column: NDArray[Any]) -> NDArray[np.bool_]:
-        """Return for each value of the column whether the test holds."""
+        return next(k for k, one in enumerate(self.conditions) if one.missing)
 
     @property
     def is_text(self) -> bool | None:
         """Whether the test is about text or about numbers; None if it suits any column."""
-        return None
+        return self.condition(0).is_text
 
     def column_of(self, table: Any) -> NDArray[Any]:
         """Return the column of a :class:`~certree.encoding.Table` that the test is about."""
@@ -93,8 +135,13 @@ class Test(ABC):
                 f"{'text' if column.dtype == object else found}; convert it to numbers."
             )
 
+    def holds(self, column: NDArray[Any]) -> NDArray[np.bool_]:
+        """Return for each value of the column whether it has the first outcome."""
+        self.check(column)
+        return self.condition(0).holds(column)
+
     def outcome(self, column: NDArray[Any]) -> NDArray[np.int32]:
-        """Return for each value of the column the outcome: 0 holds, 1 does not.
+        """Return for each value of the column the outcome: of two, 0 holds and 1 does not.
 
         Parameters
         ----------
@@ -102,11 +149,18 @@ class Test(ABC):
             A column of a :class:`~certree.encoding.Table`: float64 with NaN, bool, or object
             (text) with None.
         """
-        return np.logical_not(self.holds(column)).astype(np.int32)
+        result = np.logical_not(self.holds(column)).astype(np.int32)
+        for number in range(2, self.n_outcomes):
+            result[self.condition(number).holds(column)] = number
+        return result
 
-    @abstractmethod
     def describe(self, outcome: int = 0) -> str:
         """Return the outcome in words, such as ``age <= 35.5`` and ``age > 35.5``."""
+        if not 0 <= outcome < self.n_outcomes:
+            last = self.n_outcomes - 1
+            listed = "0 and 1" if last == 1 else f"0..{last}"
+            raise ValueError(f"The test of {self.name!r} has outcomes {listed}, got {outcome!r}.")
+        return self.condition(outcome).describe()
 
     def to_dict(self) -> dict[str, Any]:
         """Return the test as a dictionary of plain values that JSON can hold."""
@@ -117,11 +171,6 @@ class Test(ABC):
 
     def __str__(self) -> str:
         return self.describe(0)
-
-    def _choose(self, outcome: int, texts: tuple[str, str]) -> str:
-        if outcome not in (0, 1):
-            raise ValueError(f"The test {texts[0]!r} has outcomes 0 and 1, got {outcome!r}.")
-        return texts[outcome]
 
 
 class SidedTest(Test):
@@ -145,13 +194,17 @@ class SidedTest(Test):
         """Return the test without a word about missing values."""
         return cast(Test, replace(cast(Any, self), missing=None))
 
-    def missing_words(self, outcome: int) -> str:
-        """Return the words about missing values for an outcome, or an empty text."""
-        is_said = self.missing is not None and outcome == self.missing_outcome
-        return " or missing" if is_said else ""
+    def renamed(self, name: str, has_missing: bool) -> Test:
+        """Return the test for a column of another name that may have missing values."""
+        missing = False if self.missing is None and has_missing else self.missing
+        return cast(Test, replace(cast(Any, self), name=name, missing=missing))
 
-    def _choose(self, outcome: int, texts: tuple[str, str]) -> str:
-        return super()._choose(outcome, texts) + self.missing_words(outcome)
+    def _condition(self, outcome: int, kind: Any, **parts: Any) -> Condition:
+        """Return a condition with the side of missing values."""
+        is_taken, is_told = outcome == self.missing_outcome, self.missing is not None
+        return Condition(
+            self.feature, self.name, kind, missing=is_taken, tells_missing=is_told, **parts
+        )
 
     def _check_missing(self) -> None:
         if self.missing is not None and not isinstance(self.missing, bool):
@@ -159,10 +212,6 @@ class SidedTest(Test):
                 f"missing must be True, False or None, got {self.missing!r} for column "
                 f"{self.name!r}."
             )
-
-    def _with_missing(self, holds: Any, column: NDArray[Any]) -> NDArray[np.bool_]:
-        """Return where the test holds, with missing values on their side."""
-        return _truth(holds) | is_missing(column) if self.missing else _truth(holds)
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,20 +255,10 @@ class Threshold(SidedTest):
         self._check_missing()
         object.__setattr__(self, "threshold", float(self.threshold))
 
-    @property
-    def is_text(self) -> bool:
-        """Whether the test is about text: no."""
-        return False
-
-    def holds(self, column: NDArray[Any]) -> NDArray[np.bool_]:
-        """Return for each value of the column whether it is at most the threshold."""
-        self.check(column)
-        return self._with_missing(column <= self.threshold, column)
-
-    def describe(self, outcome: int = 0) -> str:
-        """Return ``name <= threshold`` or ``name > threshold``."""
-        number = format_value(self.threshold)
-        return self._choose(outcome, (f"{self.name} <= {number}", f"{self.name} > {number}"))
+    def condition(self, outcome: int) -> Condition:
+        """Return that the value is at most the threshold, or above it."""
+        low, high = (None, self.threshold) if outcome == 0 else (self.threshold, None)
+        return self._condition(outcome, "number", low=low, high=high)
 
 
 @dataclass(frozen=True, slots=True)
@@ -263,9 +302,9 @@ class Level(SidedTest):
         self._check_missing()
         if not isinstance(self.levels, tuple | list):
             raise ValueError(f"The levels of {self.name!r} must be a list, got {self.levels!r}.")
-        levels = tuple(_plain_value(level) for level in self.levels)
+        levels = tuple(plain_value(level) for level in self.levels)
         object.__setattr__(self, "levels", levels)
-        object.__setattr__(self, "value", _plain_value(self.value))
+        object.__setattr__(self, "value", plain_value(self.value))
         if len({isinstance(level, str) for level in levels}) > 1:
             raise ValueError(f"The levels of {self.name!r} are both text and numbers: {levels}.")
         if len(set(levels)) < len(levels) or self.value not in levels:
@@ -274,29 +313,14 @@ class Level(SidedTest):
             )
 
     @property
-    def is_text(self) -> bool:
-        """Whether the levels are text."""
-        return isinstance(self.value, str)
-
-    @property
     def rank(self) -> int:
         """Position of the value among the levels."""
         return self.levels.index(self.value)
 
-    @property
-    def held(self) -> tuple[str | int | float | bool, ...]:
-        """The levels that hold."""
-        return self.levels[: self.rank + 1]
-
-    def holds(self, column: NDArray[Any]) -> NDArray[np.bool_]:
-        """Return for each value of the column whether it is at most the level."""
-        self.check(column)
-        return self._with_missing(level_ranks(self.levels, column) <= self.rank, column)
-
-    def describe(self, outcome: int = 0) -> str:
-        """Return ``name <= value`` or ``name > value``."""
-        value = format_value(self.value)
-        return self._choose(outcome, (f"{self.name} <= {value}", f"{self.name} > {value}"))
+    def condition(self, outcome: int) -> Condition:
+        """Return that the value is at most a level, or above it or no level."""
+        low, high = (None, self.value) if outcome == 0 else (self.value, None)
+        return self._condition(outcome, "level", low=low, high=high, known=self.levels)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the test as a dictionary of plain values that JSON can hold."""
@@ -332,27 +356,11 @@ class Category(SidedTest):
                 f"A missing value of {self.name!r} is a category of its own and never equals "
                 f"{self.value!r}; missing must be False or None."
             )
-        object.__setattr__(self, "value", _plain_value(self.value))
+        object.__setattr__(self, "value", plain_value(self.value))
 
-    @property
-    def is_text(self) -> bool:
-        """Whether the category is text."""
-        return isinstance(self.value, str)
-
-    def holds(self, column: NDArray[Any]) -> NDArray[np.bool_]:
-        """Return for each value of the column whether it is the category."""
-        self.check(column)
-        if self.is_text and column.dtype != object:
-            return np.zeros(len(column), dtype=np.bool_)
-        if isinstance(self.value, str):
-            return equals(column, self.value)
-        # As a float: NumPy cannot compare truth values with integers beyond 64 bits.
-        return _truth(column == float(self.value))
-
-    def describe(self, outcome: int = 0) -> str:
-        """Return ``name = value`` or ``name != value``."""
-        value = format_value(self.value)
-        return self._choose(outcome, (f"{self.name} = {value}", f"{self.name} != {value}"))
+    def condition(self, outcome: int) -> Condition:
+        """Return that the value is the category, or that it is not."""
+        return self._condition(outcome, "set", values=(self.value,), excluded=outcome == 1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -383,21 +391,14 @@ class Flag(SidedTest):
     def __post_init__(self) -> None:
         self._check_missing()
 
-    @property
-    def is_text(self) -> bool:
-        """Whether the test is about text: no."""
-        return False
-
-    def holds(self, column: NDArray[Any]) -> NDArray[np.bool_]:
-        """Return for each value of the column whether it is true."""
-        self.check(column)
-        return self._with_missing(column > 0.5, column)
-
-    def describe(self, outcome: int = 0) -> str:
-        """Return ``name`` or ``not name``; ``name = 1`` or ``name = 0`` for numbers."""
+    def condition(self, outcome: int) -> Condition:
+        """Return that the value is above one half, or not."""
         if self.boolean:
-            return self._choose(outcome, (self.name, f"not {self.name}"))
-        return self._choose(outcome, (f"{self.name} = 1", f"{self.name} = 0"))
+            said = self.name if outcome == 0 else f"not {self.name}"
+        else:
+            said = f"{self.name} = {1 - outcome}"
+        low, high = (0.5, None) if outcome == 0 else (None, 0.5)
+        return self._condition(outcome, "flag", low=low, high=high, boolean=self.boolean, said=said)
 
 
 @dataclass(frozen=True, slots=True)
@@ -411,18 +412,9 @@ class Missing(Test):
     feature: int
     name: str
 
-    @property
-    def missing_outcome(self) -> int:
-        """The outcome of a missing value."""
-        return 0
-
-    def holds(self, column: NDArray[Any]) -> NDArray[np.bool_]:
-        """Return for each value of the column whether it is missing."""
-        return is_missing(column)
-
-    def describe(self, outcome: int = 0) -> str:
-        """Return ``name is missing`` or ``name is present``."""
-        return self._choose(outcome, (f"{self.name} is missing", f"{self.name} is present"))
+    def condition(self, outcome: int) -> Condition:
+        """Return that the value is missing, or that it is present."""
+        return Condition(self.feature, self.name, "missing", missing=outcome == 0)
 
 
 _KINDS: dict[str, type[Test]] = {t.kind: t for t in (Threshold, Level, Category, Flag, Missing)}
@@ -434,6 +426,11 @@ def register_kind(cls: TestClass) -> TestClass:
     """Let :func:`test_from_dict` know a class of tests; to be used as a decorator."""
     _KINDS[cls.kind] = cls
     return cls
+
+
+def kinds_of_tests() -> list[type[Test]]:
+    """Return all classes of tests."""
+    return list(_KINDS.values())
 
 
 def kind_of_test(kind: Any) -> type[Test]:
@@ -465,59 +462,3 @@ def test_from_dict(values: Mapping[str, Any]) -> Test:
             f"{sorted(set(values) - {'kind'})}."
         )
     return cls(**{key: value for key, value in values.items() if key != "kind"})
-
-
-def is_missing(column: NDArray[Any]) -> NDArray[np.bool_]:
-    """Return for each value of a column of a table whether it is missing."""
-    if column.dtype == object:
-        return _truth(column == None)  # noqa: E711 (elementwise)
-    if column.dtype == np.bool_:
-        return np.zeros(len(column), dtype=np.bool_)
-    return _truth(np.isnan(column))
-
-
-def _truth(values: Any) -> NDArray[np.bool_]:
-    return np.asarray(values, dtype=np.bool_)
-
-
-def format_value(value: str | int | float | bool) -> str:
-    """Return a threshold or category as it reads in a tree: 3 for 3.0, all digits otherwise."""
-    if isinstance(value, str):
-        # Blanks at the ends cannot be seen, nor can an empty string.
-        return value if value and value == value.strip() else f'"{value}"'
-    if isinstance(value, float) and value.is_integer() and abs(value) < 1e15:
-        return str(int(value))
-    return str(value)
-
-
-def _plain_value(value: Any) -> str | int | float | bool:
-    """Return a category as the plain Python value that equals it."""
-    if type(value) is str:  # most are, and a table may have as many as rows
-        return value
-    if isinstance(value, np.generic):
-        value = value.item()
-    if isinstance(value, float) and value.is_integer():
-        return int(value)
-    if isinstance(value, bool | int | str) or (isinstance(value, float) and value == value):
-        return value
-    raise TypeError(
-        f"A category must be a string, a number or a truth value, got {value!r} of type "
-        f"{type(value).__name__}."
-    )
-
-
-def level_ranks(levels: Sequence[Any], column: NDArray[Any]) -> NDArray[np.intp]:
-    """Return the position of each value among the levels; the number of levels for other values."""
-    positions = {level: position for position, level in enumerate(levels)}
-    none = len(positions)
-    if column.dtype == object or isinstance(levels[0], str):
-        return np.fromiter((positions.get(v, none) for v in column), np.intp, count=len(column))
-    return find_numbers(np.array(levels, dtype=np.float64), column)
-
-
-def find_numbers(values: NDArray[np.float64], column: NDArray[Any]) -> NDArray[np.intp]:
-    """Return the position of each number among the values; the number of values for others."""
-    order = np.argsort(values)
-    numbers = column.astype(np.float64, copy=False)
-    nearest = order[np.searchsorted(values, numbers, sorter=order).clip(max=len(values) - 1)]
-    return np.where(values[nearest] == numbers, nearest, len(values))

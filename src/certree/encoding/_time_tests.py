@@ -10,8 +10,10 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from ._cell_values import is_missing
+from ._condition import Condition
 from ._test_list import Cuts
-from ._tests import SidedTest, Test, is_missing, register_kind
+from ._tests import SidedTest, Test, register_kind
 from ._times import (
     DAY,
     EPOCH,
@@ -23,7 +25,6 @@ from ._times import (
     offset_at,
     parse_time,
     ticks,
-    time_words,
     write_time,
 )
 
@@ -95,11 +96,6 @@ class TimeThreshold(SidedTest):
         """The value in nanoseconds, since 1970 in UTC, or long."""
         return parse_time(self.value)[1]
 
-    @property
-    def words(self) -> str:
-        """The value as it reads in a tree."""
-        return time_words(*parse_time(self.value))
-
     def column_of(self, table: Any) -> NDArray[Any]:
         """Return the column of a table as times; texts of ISO 8601 are read."""
         column: NDArray[Any] = table.column(self.feature)
@@ -122,20 +118,10 @@ class TimeThreshold(SidedTest):
         """Return the largest integer that holds, in the unit of a column of times."""
         return self.moment // ticks(column[:0])[1]
 
-    def holds(self, column: NDArray[Any]) -> NDArray[np.bool_]:
-        """Return for each value of the column whether it is at most the threshold."""
-        self.check(column)
-        absent = is_missing(column)
-        if not is_time(column):  # all are missing
-            return absent if self.missing else np.zeros(len(column), dtype=np.bool_)
-        limit = min(max(self.limit_for(column), -(2**63)), 2**63 - 1)
-        holds: NDArray[np.bool_] = ticks(column)[0] <= limit
-        return holds | absent if self.missing else holds & ~absent
-
-    def describe(self, outcome: int = 0) -> str:
-        """Return ``name <= value`` or ``name > value``."""
-        words = self.words
-        return self._choose(outcome, (f"{self.name} <= {words}", f"{self.name} > {words}"))
+    def condition(self, outcome: int) -> Condition:
+        """Return that the time is at most the threshold, or later."""
+        low, high = (None, self.value) if outcome == 0 else (self.value, None)
+        return self._condition(outcome, "time", low=low, high=high)
 
 
 def _refuse(name: str, form: Form, found: str) -> None:

@@ -11,18 +11,18 @@ if TYPE_CHECKING:
     from certree.decisions._spo_forest import SPOForest
     from certree.decisions._spo_tree import SPOTree
     from certree.fitting.measurements import Measurement
+    from certree.leaves.clusters.estimator import OptimalTreeClusterer
+    from certree.leaves.costs.estimator import CostSensitiveTreeClassifier
+    from certree.leaves.linear.estimator import LinearTreeRegressor
+    from certree.leaves.numbers.estimator import OptimalTreeRegressor
+    from certree.leaves.ordinal.estimator import OrdinalTreeClassifier
+    from certree.leaves.survival.estimator import SurvivalTree
 
     from ._classifier import OptimalTreeClassifier
-    from ._clusterer import OptimalTreeClusterer
-    from ._cost_sensitive import CostSensitiveTreeClassifier
     from ._fair import FairTreeClassifier
-    from ._linear_tree import LinearTreeRegressor
     from ._optimality import OptimalityGap, optimality_gap
-    from ._ordinal import OrdinalTreeClassifier
     from ._pareto_front import pareto_front
-    from ._regressor import OptimalTreeRegressor
     from ._regularization import regularization_path
-    from ._survival_tree import SurvivalTree
     from ._tree_cv import OptimalTreeClassifierCV, OptimalTreeRegressorCV, TreeCV
 
 __all__ = [
@@ -49,22 +49,22 @@ __all__ = [
 ]
 
 _MODULES = {
-    "CostSensitiveTreeClassifier": "._cost_sensitive",
+    "CostSensitiveTreeClassifier": "certree.leaves.costs.estimator",
     "FairTreeClassifier": "._fair",
-    "LinearTreeRegressor": "._linear_tree",
+    "LinearTreeRegressor": "certree.leaves.linear.estimator",
     "Measurement": "certree.fitting.measurements",
     "OptimalTreeClassifier": "._classifier",
     "OptimalTreeClassifierCV": "._tree_cv",
-    "OptimalTreeClusterer": "._clusterer",
-    "OptimalTreeRegressor": "._regressor",
+    "OptimalTreeClusterer": "certree.leaves.clusters.estimator",
+    "OptimalTreeRegressor": "certree.leaves.numbers.estimator",
     "OptimalTreeRegressorCV": "._tree_cv",
     "OptimalityGap": "._optimality",
-    "OrdinalTreeClassifier": "._ordinal",
+    "OrdinalTreeClassifier": "certree.leaves.ordinal.estimator",
     "PolicyTree": "certree.decisions._policy",
     "PolicyValue": "certree.decisions._policy_value",
     "SPOForest": "certree.decisions._spo_forest",
     "SPOTree": "certree.decisions._spo_tree",
-    "SurvivalTree": "._survival_tree",
+    "SurvivalTree": "certree.leaves.survival.estimator",
     "TreeCV": "._tree_cv",
     "optimality_gap": "._optimality",
     "pareto_front": "._pareto_front",

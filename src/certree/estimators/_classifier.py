@@ -21,12 +21,12 @@ from certree.fitting.read import count_rows
 from certree.fitting.request import Request, Start
 from certree.fitting.state_errors import ErrorStatement, find_positive
 from certree.fitting.state_task import TaskStatement
+from certree.leaves.labels.errors import Misclassification, OutputErrors, encode_outputs
+from certree.leaves.outputs.weights import refuse_for_one
 from certree.results._pareto import ParetoFront, most_accurate
 from certree.results._progress import Callback
 from certree.tasks._limit import LeafMinimum, Limit
 from certree.tasks._limited import Limited
-from certree.tasks._misclassification import Misclassification, OutputErrors, encode_outputs
-from certree.tasks._output_weights import refuse_for_one
 
 from ._optimal_tree import SharesSearch
 from ._parameters import OneOf

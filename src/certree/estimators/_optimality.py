@@ -20,6 +20,7 @@ from certree.fitting.request import Request, Start
 from certree.fitting.state_binary import BinaryStatement
 from certree.fitting.state_errors import ErrorStatement
 from certree.fitting.state_task import TaskStatement
+from certree.leaves.numbers.estimator import OptimalTreeRegressor
 from certree.numbers._fractions import is_whole
 from certree.results._card import card, facts_table, folded, sentence
 from certree.results._certificate import Certificate, Exact, exact, show
@@ -34,7 +35,6 @@ from ._regression_gap import (
     read_numbers_tree,
     refuse_settings_of_classes,
 )
-from ._regressor import OptimalTreeRegressor
 from ._settings import GapSettings, takes
 
 if TYPE_CHECKING:

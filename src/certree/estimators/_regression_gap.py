@@ -11,14 +11,13 @@ import numpy as np
 from certree.encoding import read_table
 from certree.fitting.known_tree import fitting
 from certree.fitting.state_task import TaskStatement
+from certree.leaves.numbers.estimator import OptimalTreeRegressor
 from certree.numbers._digits import whole_numbers
 from certree.numbers._fractions import read_fraction
 from certree.results._certificate import Exact, exact
 from certree.tree import Tree
 from certree.tree._from_sklearn import numbers_from_sklearn
 from certree.tree._nodes import Nodes
-
-from ._regressor import OptimalTreeRegressor
 
 # scikit-learn adds up float64, so a value that is so near to a mean, as a share of the largest
 # target, is this mean.

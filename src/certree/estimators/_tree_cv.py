@@ -8,13 +8,13 @@ from typing import Any, Literal
 from sklearn.base import clone
 from sklearn.utils import get_tags
 
+from certree.leaves.numbers.estimator import LossParameters, OptimalTreeRegressor
 from certree.results._progress import Callback
 
 from ._classifier import OptimalTreeClassifier
 from ._cv import ChoosesSize, _held
 from ._optimal_tree import BaseOptimalTree
 from ._reading import PredictsClasses
-from ._regressor import LossParameters, OptimalTreeRegressor
 from ._sklearn_bases import RegressorMixin
 from ._vocabulary import (
     ClassParameters,

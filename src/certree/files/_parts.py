@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from certree import metrics, oracles
 from certree.decisions.oracles._oracle import Constraints
-from certree.encoding import Multiway, TableEncoder, Test
+from certree.encoding import TableEncoder, Test, kinds_of_tests
 from certree.encoding._test_list import Cuts, CutTests, TestList
 from certree.results._certificate import Certificate
 from certree.results._fairness import FairnessCertificate
@@ -117,15 +117,8 @@ def _read_test(value: Any, where: str) -> Test:
     return test
 
 
-@form("test", Multiway)
-class _Multiway:
-    @staticmethod
-    def write(value: Multiway) -> Any:
-        return value.to_dict()
-
-    @staticmethod
-    def read(value: Any, where: str) -> Test:
-        return _read_test(value, where)
+FORMS["test"] = Form(lambda test: test.to_dict(), _read_test)
+TAGS.update(dict.fromkeys(kinds_of_tests(), "test"))
 
 
 _ENCODER: dict[str, Any] = {
@@ -197,8 +190,9 @@ def _check_encoder(encoder: TableEncoder, where: str) -> None:
         raise ValueError(f"{where} must have one question for each of its {width} columns.")
     pairs: list[Any] = encoder._multiway
     for pair in pairs:
-        is_pair = type(pair) is tuple and len(pair) == 2 and isinstance(pair[0], Multiway)
-        if not is_pair or not isinstance(pair[1], np.ndarray) or pair[1].dtype != np.int32:
+        is_pair = type(pair) is tuple and len(pair) == 2 and isinstance(pair[0], Test)
+        has_usual = is_pair and pair[0].usual_outcome is not None
+        if not has_usual or not isinstance(pair[1], np.ndarray) or pair[1].dtype != np.int32:
             raise ValueError(f"{where} must list multiway tests with their columns.")
         columns = pair[1].tolist()
         if len(columns) != pair[0].n_outcomes or not 0 <= min(columns) <= max(columns) < n_tests:

@@ -10,15 +10,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from certree import engine
-from certree.encoding import SidedTest, Table, TableEncoder, Test, check_columns
+from certree.encoding import Table, TableEncoder, Test, check_columns
+from certree.encoding._cell_values import is_missing
 from certree.encoding._cells import Cells, as_columns, find_test, with_tests
-from certree.encoding._tests import is_missing
 from certree.numbers._scale import Scale
 from certree.tree import Tree
 from certree.tree._from_sklearn import from_sklearn, is_sklearn_tree
@@ -218,11 +218,8 @@ def _answer(test: Test, table: Table) -> NDArray[np.uint8]:
 
 def _named(test: Test, table: Table) -> Test:
     """Return a test with the table's name of its column, and a word about missing values."""
-    changes: dict[str, Any] = {"name": table.names[test.feature]}
-    if isinstance(test, SidedTest) and test.missing is None:
-        has_missing = is_missing(table.column(test.feature)).any()
-        changes["missing"] = False if has_missing else None
-    return cast(Test, replace(cast(Any, test), **changes))
+    has_missing = bool(is_missing(table.column(test.feature)).any())
+    return test.renamed(table.names[test.feature], has_missing)
 
 
 @dataclass

@@ -160,12 +160,6 @@ OF_DECISIONS = (
         "criterion={asked[criterion]!r} needs method='greedy', got {asked[method]!r}.",
     ),
     Law(
-        "size",
-        ("method",),
-        lambda asked: asked["method"] == "milp" and asked["max_depth"] is None,
-        "method='milp' needs a max_depth: the program has a fixed size.",
-    ),
-    Law(
         "method",
         ("prune",),
         lambda asked: asked["method"] != "greedy",

@@ -78,12 +78,6 @@ ROUTES: tuple[Route, ...] = (
         'decisions with `method="greedy"`',
         None,
     ),
-    Route(
-        "program of decisions",
-        lambda asked: asked.objective.kind == DECISIONS and asked["method"] == "milp",
-        'decisions with `method="milp"`',
-        None,
-    ),
     Route("groups", lambda asked: asked.asks("constraint"), "rates of groups", "limits"),
     Route(
         "outputs",

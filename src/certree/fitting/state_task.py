@@ -15,6 +15,7 @@ from certree.engine import _vector
 from certree.engine._multiway_search import solve_multiway, solve_multiway_path
 from certree.engine._row_types import RowTypes, row_types
 from certree.engine._vector import LeafRule
+from certree.leaves.labels.errors import OutputErrors
 from certree.numbers._exact import check_weights, read_fraction, scale_weights
 from certree.numbers._fractions import shown
 from certree.numbers._scale import Scale, fitting_penalty
@@ -25,7 +26,6 @@ from certree.results._progress import Measure
 from certree.results._record import Record
 from certree.results._task_certificate import TaskCertificate
 from certree.tasks._limited import LimitedOnRows
-from certree.tasks._misclassification import OutputErrors
 from certree.tasks._task import LeafProblem, Rows
 from certree.tree import Labels, Numbers, Payload, SeveralLabels, SeveralNumbers, Tree
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from certree.encoding import Table, Test, Threshold, TimeThreshold
+from certree.encoding import Condition, Table, Test
 from certree.encoding._times import DAY, SECOND, Form, is_time, ticks, time_words
 from certree.tree import Tree
 from certree.tree._wording import answer, one_line, shorten
@@ -63,27 +63,29 @@ def _of_node(
     sides = [one_line(answer(tree, child)) for child in tree.children(node)]
     base = {"name": shorten(test.name, MOST_LETTERS), "sides": sides, "rows": len(column)}
     series = _series(codes)
-    if isinstance(test, Threshold) and column.dtype != object:
-        told = _bins(column.astype(np.float64), test.threshold, codes, series, fewest)
-    elif isinstance(test, TimeThreshold) and is_time(column):
+    condition, cut = test.condition(0), test.cut
+    if cut is not None and condition.kind == "number" and column.dtype != object:
+        told = _bins(column.astype(np.float64), cut, codes, series, fewest)
+    elif cut is not None and condition.kind == "time" and is_time(column):
         numbers, size = ticks(column)
         known = np.where(np.isnat(column), np.nan, numbers.astype(np.float64))
-        told = _bins(known, test.moment / size, codes, series, fewest)
+        told = _bins(known, condition.position(cut) / size, codes, series, fewest)
         if "bins" in told:
-            told.update(_time_labels(test, size, told))
+            told.update(_time_labels(condition, cut, size, told))
     else:
         listed = _values if named_values(test) else _outcomes
         return {**base, "values": listed(test, column, codes, series, fewest), "series": series}
     return {**base, **told, "series": series, "missing_side": test.missing_outcome}
 
 
-def _time_labels(test: TimeThreshold, size: int, told: dict[str, Any]) -> dict[str, Any]:
+def _time_labels(condition: Condition, cut: str, size: int, told: dict[str, Any]) -> dict[str, Any]:
     """Return a few dates or durations below the axis, and the cut point as the test words it."""
     places = [told["low"] + part * (told["high"] - told["low"]) for part in (0.1, 0.5, 0.9)]
     unit = next((u for u in _LABEL_UNITS if (places[2] - places[0]) * size >= 2 * u), 1)
-    form: Form = "date" if test.form == "zoned" else test.form
+    form: Form = "date" if condition.form == "zoned" else condition.form
     texts = [time_words(form, round(place * size / unit) * unit) for place in places]
-    return {"labels": list(zip(places, texts, strict=True)), "cut_text": one_line(test.words)}
+    labels = list(zip(places, texts, strict=True))
+    return {"labels": labels, "cut_text": one_line(condition.bound_words(cut))}
 
 
 def _series(codes: NDArray[np.intp] | None) -> list[int]:

@@ -10,22 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import is_regressor
 
-from certree.encoding import (
-    Category,
-    Flag,
-    Level,
-    Multiway,
-    Subset,
-    Table,
-    Test,
-    format_value,
-    read_table,
-)
-from certree.encoding._censored import read_censored
+from certree.encoding import Table, Test, format_value, read_table
+from certree.encoding._cell_values import is_missing
 from certree.encoding._classes import check_labels, encode_labels
-from certree.encoding._tests import is_missing
 from certree.encoding._texts import as_array
 from certree.estimators import PolicyTree
+from certree.leaves.survival.censored import read_censored
 from certree.tree import (
     ChosenDecisions,
     Clusters,
@@ -87,17 +77,7 @@ def distinct_values(column: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.intp
 
 def named_values(test: Test) -> list[Any]:
     """Return the values that a test names."""
-    if isinstance(test, Level):
-        return list(test.levels)
-    if isinstance(test, Category):
-        return [test.value]
-    if isinstance(test, Subset):
-        return list(test.values)
-    if isinstance(test, Flag):
-        return [1.0, 0.0]
-    if isinstance(test, Multiway):
-        return [value for group in test.categories for value in group if value is not None]
-    return []
+    return list(dict.fromkeys(value for one in test.conditions for value in one.named))
 
 
 def text_of(value: Any) -> str:

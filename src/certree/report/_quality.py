@@ -15,9 +15,9 @@ from sklearn.metrics import (
     roc_auc_score,
 )
 
-from certree.estimators._regressor import explained_share
 from certree.estimators._task_tree import BaseTaskTree
-from certree.numbers._event_times import concordance
+from certree.leaves.numbers.estimator import explained_share
+from certree.leaves.survival.event_times import concordance
 from certree.tree import SeveralNumbers, SurvivalLeaves, Tree
 from certree.tree._wording import one_line, plain, shorten
 

@@ -9,18 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from certree.encoding import (
-    Category,
-    Flag,
-    Level,
-    Missing,
-    Multiway,
-    Subset,
-    Table,
-    Test,
-    Threshold,
-    TimeThreshold,
-)
+from certree.encoding import Table, Test
 from certree.encoding._times import Form, form_of, is_time
 from certree.tree import LinearLeaves, Tree
 from certree.tree._wording import one_line, shorten
@@ -30,8 +19,6 @@ from ._ranges import FEWEST, number_range, time_range
 
 _MOST_OPTIONS = 200
 _UNSEEN = "\x00another value"
-# Tests that say which values a column has. The page asks any other test as it is worded.
-_KINDS = (Category, Flag, Level, Missing, Multiway, Subset, Threshold, TimeThreshold)
 
 
 @dataclass(frozen=True)
@@ -64,7 +51,7 @@ def row_form(trees: list[Tree], table: Table | None, fewest: int = FEWEST) -> di
     questions: dict[Hashable, Test] = {}
     for tree in trees:
         for test in tree.tests:
-            if isinstance(test, _KINDS):
+            if not _is_asked_in_words(test):
                 asked.setdefault(test.feature, []).append(test)
                 names[test.feature] = test.name
             else:
@@ -94,14 +81,26 @@ def row_form(trees: list[Tree], table: Table | None, fewest: int = FEWEST) -> di
 
 def _key(test: Test) -> Hashable:
     """Return what the field of a test is found by: its column, or all that it says."""
-    if isinstance(test, _KINDS):
+    if not _is_asked_in_words(test):
         return test.feature
-    return test.feature, *(test.describe(outcome) for outcome in range(test.n_outcomes))
+    return test.feature, *(condition.describe() for condition in test.conditions)
+
+
+def _is_asked_in_words(test: Test) -> bool:
+    """Return whether the page asks a test as it is worded: a value alone does not answer it."""
+    condition = test.condition(0)
+    # On the page, a time that is not later has outcome 0.
+    is_one_cut = test.cut is not None and (condition.kind != "time" or condition.low is None)
+    return condition.kind == "other" or (condition.kind in ("number", "time") and not is_one_cut)
+
+
+def _of_kind(kind: str, tests: list[Test]) -> list[Test]:
+    return [test for test in tests if test.condition(0).kind == kind]
 
 
 def _column(feature: int, tests: list[Test], table: Table) -> NDArray[Any]:
     """Return the column as the tests read it: texts may stand for times."""
-    times = [test for test in tests if isinstance(test, TimeThreshold)]
+    times = _of_kind("time", tests)
     column: NDArray[Any] = times[0].column_of(table) if times else table.column(feature)
     return column
 
@@ -122,15 +121,16 @@ def _field(
     name: str, tests: list[Test], column: NDArray[Any] | None, is_zoned: bool, fewest: int
 ) -> _Field:
     base = {"name": shorten(name, MOST_LETTERS)}
-    valued = [test for test in tests if not isinstance(test, Missing)]
-    times = [test for test in valued if isinstance(test, TimeThreshold)]
+    valued = [test for test in tests if test.condition(0).kind != "missing"]
+    times = _of_kind("time", tests)
     if times:
-        return _Field({**base, "kind": "time", **_time(times[0].form, times, column, fewest)})
+        form = times[0].condition(0).form
+        return _Field({**base, "kind": "time", **_time(form, times, column, fewest)})
     if column is not None and is_time(column):
         form = form_of(column, is_zoned)
         return _Field({**base, "kind": "time", **_time(form, [], column, fewest)})
-    is_number = any(isinstance(test, Threshold) for test in valued)
-    if not tests or is_number or (not valued and column is not None and column.dtype != object):
+    is_number = not tests or bool(_of_kind("number", tests))
+    if is_number or (not valued and column is not None and column.dtype != object):
         return _Field({**base, "kind": "number", **_number(valued, column, fewest)})
     if not valued:  # all that matters is whether there is a value
         options = ["present", "missing"]
@@ -149,8 +149,7 @@ def _field(
 def _question(test: Test) -> _Field:
     """Return the field of a test of another kind: its question, with its answers as options."""
     options = [
-        shorten(one_line(test.describe(outcome)), MOST_LETTERS)
-        for outcome in range(test.n_outcomes)
+        shorten(one_line(condition.describe()), MOST_LETTERS) for condition in test.conditions
     ]
     name = shorten(test.name, MOST_LETTERS)
     shown = {"name": name, "kind": "choice", "options": options, "value": 0}
@@ -159,7 +158,7 @@ def _question(test: Test) -> _Field:
 
 def _number(tests: list[Test], column: NDArray[Any] | None, fewest: int) -> dict[str, Any]:
     """Return where a number starts, and what is known of its range."""
-    cuts = [test.threshold for test in tests if isinstance(test, Threshold)]
+    cuts = [test.cut for test in _of_kind("number", tests)]
     found = None if column is None else number_range(column.astype(np.float64), fewest)
     if found is None:
         return {"value": cuts[0] if cuts else 0, "hint": ""}
@@ -167,14 +166,15 @@ def _number(tests: list[Test], column: NDArray[Any] | None, fewest: int) -> dict
 
 
 def _time(
-    form: Form, tests: list[TimeThreshold], column: NDArray[Any] | None, fewest: int
+    form: Form, tests: list[Test], column: NDArray[Any] | None, fewest: int
 ) -> dict[str, Any]:
     """Return the form of a time, where it starts, and what is known of its range."""
     found = None
     if column is not None and is_time(column):  # a column without any value holds numbers
         found = time_range(column, form, fewest)
     if found is None:
-        return {"form": form, "value": tests[0].words if tests else "", "hint": ""}
+        words = tests[0].condition(0).bound_words(tests[0].cut) if tests else ""
+        return {"form": form, "value": words, "hint": ""}
     return {"form": form, "value": found[1], "hint": found[0]}
 
 
@@ -193,7 +193,7 @@ def _options(
     if is_text:
         values = np.array([*values, _UNSEEN, None], dtype=object)
         return values, [*texts, "another value", "missing"]
-    if all(isinstance(test, Flag) for test in tests):
+    if len(_of_kind("flag", tests)) == len(tests):
         ends, told = [np.nan], ["missing"]
     else:
         ends, told = [values.max(initial=0.0) + 1.0, np.nan], ["another value", "missing"]
@@ -209,7 +209,7 @@ def _common(column: NDArray[Any], most: int, fewest: int) -> NDArray[Any]:
 
 
 def _text(value: Any, tests: list[Test]) -> str:
-    if any(isinstance(test, Flag) and test.boolean for test in tests):
+    if any(test.condition(0).boolean for test in tests):
         return "yes" if value else "no"
     return text_of(value)
 
@@ -226,14 +226,14 @@ def _answers(test: Test, field: _Field) -> dict[str, Any]:
     missing = test.missing_outcome
     if field.shown["kind"] == "choice":  # present or missing
         return {"outcomes": [1 - missing, missing]}
-    if isinstance(test, TimeThreshold):
+    condition = test.condition(0)
+    if condition.kind == "time":
         # As text: JavaScript rounds integers beyond 53 bits.
-        return {"moment": str(test.moment), "missing": missing}
-    if isinstance(test, Threshold):
-        return {"cut": test.threshold, "sides": [0, 1], "missing": missing}
-    if isinstance(test, Flag):
-        return {"cut": 0.5, "sides": [1, 0], "missing": missing}
-    if isinstance(test, Missing):
+        return {"moment": str(condition.position(test.cut)), "missing": missing}
+    if test.cut is not None:
+        sides = [1, 0] if condition.high is None else [0, 1]
+        return {"cut": test.cut, "sides": sides, "missing": missing}
+    if condition.kind == "missing":
         return {"missing": missing}
     known = np.array(named_values(test), dtype=np.float64)
     other = test.outcome(np.array([known.max() + 1.0]))[0]

@@ -23,6 +23,9 @@ from certree.numbers._fractions import to_float
 
 from ._task import Laws, LeafCosts, LeafProblem, Rows, Sums, Task
 
+EPSILON = 2.0**-51
+"""Every operation of float64 in leaf costs, also a logarithm, is off by at most this share."""
+
 # Sums of statistics stay below this, so that a float64 holds them all.
 _MOST_SUM = 2**52
 
@@ -539,3 +542,10 @@ def _power_of_ten(largest: float, most: int) -> Fraction:
         return Fraction(10**9)
     digits = finest(largest, min(most, 10**12))
     return Fraction(10) ** (digits if digits >= 0 else min(finest(largest, most), 0))
+
+
+def times_log(factor: NDArray[Any], number: NDArray[Any]) -> NDArray[np.float64]:
+    """Return ``factor * log(number)``, and 0 where the factor is."""
+    positive = factor > 0
+    logs = np.log(np.where(positive, number, 1.0))
+    return np.asarray(np.where(positive, factor * logs, 0.0), dtype=np.float64)

@@ -14,10 +14,10 @@ import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from certree.encoding import Category, Flag, Level, Missing, Multiway, Subset, Test, Threshold
+from certree.encoding import Condition
 
 from ._collapsed import default_last
-from ._payload_linear import Formula
+from ._formula import Formula
 from ._payload_values import NamedVector
 from ._rules import decision_list
 from ._wording import one_line
@@ -56,8 +56,8 @@ def to_c(tree: Tree, function_name: str) -> str:
         lines.append("    (void)row;")
     for conditions, leaf in decision_list(tree):
         parts = [
-            _condition(test, outcome, f"row->{members[test.feature]}", test.feature in texts)
-            for test, outcome in conditions
+            _expression(one, f"row->{members[one.feature]}", one.feature in texts)
+            for one in conditions
         ]
         answer = f"return {answers.of(leaf)};"
         lines.append(f"    if ({' && '.join(parts)}) {answer}" if parts else f"    {answer}")
@@ -174,36 +174,28 @@ def _array_of(kind: str) -> str:
     return "const double *" if kind == "double " else "const char *const *"
 
 
-def _condition(test: Test, outcome: int, member: str, is_text: bool) -> str:
-    """Return the expression that is true for an outcome other than the last."""
+def _expression(condition: Condition, member: str, is_text: bool) -> str:
+    """Return the expression that is true where a condition is met."""
     is_missing = f"{member} == NULL" if is_text else f"isnan({member})"
-    if isinstance(test, Multiway):
-        group = test.categories[outcome]
-        values = [value for value in group if value is not None]
-        parts = [is_missing] if None in group else []
-        return _any([*parts, *([_is_one_of(member, values, is_text)] if values else [])])
-    if outcome == 0:
-        if isinstance(test, Missing):
-            return is_missing
-        if isinstance(test, Category):
-            return _is_one_of(member, [test.value], is_text)
-        if isinstance(test, Subset):
-            holds = _is_one_of(member, test.values, is_text)
-            if test.rest:
-                holds = f"(!({is_missing}) && !{holds})"
-            return _any([is_missing, holds]) if test.missing else holds
-        if isinstance(test, Level):
-            holds = _is_one_of(member, test.held, is_text)
-            return _any([is_missing, holds]) if test.missing else holds
-        if isinstance(test, Threshold | Flag):
-            # No comparison holds for NaN.
-            end = f"<= {_literal(test.threshold)}" if isinstance(test, Threshold) else "> 0.5"
-            holds = f"{member} {end}"
-            return _any([is_missing, holds]) if test.missing else holds
-    raise TypeError(
-        f"to_c cannot express {test.describe(outcome)!r}, since C has no type for it; train with "
-        "numbers, such as days, or use to_python or to_sql."
-    )
+    if condition.kind == "missing":
+        return is_missing if condition.missing else f"!({is_missing})"
+    if condition.kind in ("set", "level"):
+        values, excluded = condition.listed
+        parts = [_is_one_of(member, values, is_text)] if values else []
+    elif condition.kind in ("number", "flag"):
+        # No comparison holds for NaN.
+        ends, excluded = [(">", condition.low), ("<=", condition.high)], condition.excluded
+        texts = [f"{member} {sign} {_literal(end)}" for sign, end in ends if end is not None]
+        parts = [texts[0] if len(texts) == 1 else f"({' && '.join(texts)})"]
+    else:
+        raise TypeError(
+            f"to_c cannot express {condition.describe()!r}, since C has no type for it; train with "
+            "numbers, such as days, or use to_python or to_sql."
+        )
+    if excluded:
+        inside = [part if part.startswith("(") else f"({part})" for part in parts]
+        parts = [f"({' && '.join(f'!{part}' for part in [f'({is_missing})', *inside])})"]
+    return _any([is_missing, *parts] if condition.missing else parts)
 
 
 def _any(parts: Sequence[str]) -> str:

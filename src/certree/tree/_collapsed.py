@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from certree.encoding import Multiway, Test
+from certree.encoding import Test
 from certree.encoding._test_list import TestList
 
 if TYPE_CHECKING:
@@ -34,17 +34,16 @@ def with_defaults(
     places = test[inner_nodes].tolist()
     chosen = tests.take(places) if isinstance(tests, TestList) else [tests[k] for k in places]
     for node, asked in zip(inner_nodes.tolist(), chosen, strict=True):
-        if isinstance(asked, Multiway):
+        if asked.usual_outcome is not None:
             first = int(first_child[node])
-            heaviest = int(weights[first : first + asked.n_outcomes].argmax())
-            asked = replace(asked, default=heaviest)
+            asked = asked.with_usual(int(weights[first : first + asked.n_outcomes].argmax()))
         if asked not in found:
             found[asked] = len(origin)
             origin.append(int(test[node]))
         result[node] = found[asked]
     # In the order of the list that was given, so that equal trees are made of equal parts.
     listed = list(found)
-    order = sorted(range(len(origin)), key=lambda k: (origin[k], getattr(listed[k], "default", 0)))
+    order = sorted(range(len(origin)), key=lambda k: (origin[k], listed[k].usual_outcome or 0))
     place = {old: new for new, old in enumerate(order)}
     inner = result >= 0
     result[inner] = [place[int(k)] for k in result[inner]]
@@ -58,20 +57,14 @@ def default_last(tree: Tree) -> Tree:
     """
     if all(_is_last(test) for test in tree.tests):
         return tree
-    tests: list[Test] = []
-    for test in tree.tests:
-        if isinstance(test, Multiway) and not _is_last(test):
-            groups = [*test.categories]
-            groups.append(groups.pop(test.default))
-            test = replace(test, categories=tuple(groups), default=len(groups) - 1)
-        tests.append(test)
+    tests = [
+        test if _is_last(test) else test.joined([[k] for k in _usual_last(test)])
+        for test in tree.tests
+    ]
     order = np.arange(tree.n_nodes)
     for node in np.flatnonzero(tree.test >= 0).tolist():
-        test, children = tree.node_test(node), list(tree.children(node))
-        if isinstance(test, Multiway):
-            moved = [*children]
-            moved.append(moved.pop(test.default))
-            order[children] = moved
+        children = np.array(tree.children(node))
+        order[children] = children[_usual_last(tree.node_test(node))]
     return tree._with(
         tests=tests,
         test=tree.test[order],
@@ -82,7 +75,12 @@ def default_last(tree: Tree) -> Tree:
 
 
 def _is_last(test: Test) -> bool:
-    return not isinstance(test, Multiway) or test.default == test.n_outcomes - 1
+    return test.usual_outcome in (None, test.n_outcomes - 1)
+
+
+def _usual_last(test: Test) -> list[int]:
+    """Return the outcomes of a test, the usual one at the end."""
+    return sorted(range(test.n_outcomes), key=lambda outcome: outcome == test.usual_outcome)
 
 
 # ---- collapsing ----------------------------------------------------------------------------------
@@ -114,19 +112,14 @@ def _collapse(tree: Tree, node: int, children: list[_Node]) -> _Node:
         result.form = int(tree.label[node])
         return result
     test = tree.node_test(node)
-    if isinstance(test, Multiway):
+    if test.usual_outcome is not None:
         groups: dict[Hashable, list[int]] = {}
         for outcome, child in enumerate(children):
             groups.setdefault(child.form, []).append(outcome)
         if len(groups) == 1:
             # All outcomes lead to the same: nothing is asked.
             return _merge(children)
-        default = list(groups).index(children[test.default].form)
-        categories = tuple(
-            tuple(value for outcome in outcomes for value in test.categories[outcome])
-            for outcomes in groups.values()
-        )
-        test = replace(test, categories=categories, default=default)
+        test = test.joined(list(groups.values()))
         children = [_merge([children[o] for o in outcomes]) for outcomes in groups.values()]
     result.test, result.children = test, children
     result.column = tree.columns[int(tree.test[node])]
@@ -135,13 +128,15 @@ def _collapse(tree: Tree, node: int, children: list[_Node]) -> _Node:
 
 
 def _form(test: Test, children: list[_Node]) -> Hashable:
-    if not isinstance(test, Multiway):
+    if test.usual_outcome is None:
         return (test, *(child.form for child in children))
-    edges = frozenset(
-        (frozenset(group), child.form)
-        for group, child in zip(test.categories, children, strict=True)
-    )
-    return (test.feature, edges)
+    groups = zip(_groups(test), children, strict=True)
+    return (test.feature, frozenset((group, child.form) for group, child in groups))
+
+
+def _groups(test: Test) -> list[frozenset[Any]]:
+    """Return for each outcome the categories that it names."""
+    return [condition.known_that_meet for condition in test.conditions]
 
 
 def _merge(nodes: list[_Node]) -> _Node:
@@ -151,26 +146,23 @@ def _merge(nodes: list[_Node]) -> _Node:
         return first
     origin = [place for node in nodes for place in node.origin]
     weight = sum(node.weight for node in nodes)
-    if not isinstance(first.test, Multiway):
+    if first.test is None or first.test.usual_outcome is None:
         children = [
             _merge([node.children[k] for node in nodes]) for k in range(len(first.children))
         ]
         return replace(first, origin=origin, weight=weight, children=children)
     # Equal forms have the same sets of categories, perhaps in another order.
     edges: list[dict[frozenset[Any], _Node]] = []
-    defaults = set()
+    usual = set()
     for node in nodes:
-        assert isinstance(node.test, Multiway)
-        groups = [frozenset(group) for group in node.test.categories]
+        assert node.test is not None
+        groups = _groups(node.test)
         edges.append(dict(zip(groups, node.children, strict=True)))
-        defaults.add(groups[node.test.default])
-    children = [
-        _merge([edge[frozenset(group)] for edge in edges]) for group in first.test.categories
-    ]
+        usual.add(groups[node.test.usual_outcome or 0])
     test = first.test
-    if len(defaults) > 1:
-        heaviest = int(np.argmax([child.weight for child in children]))
-        test = replace(test, default=heaviest)
+    children = [_merge([edge[group] for edge in edges]) for group in _groups(test)]
+    if len(usual) > 1:
+        test = test.with_usual(int(np.argmax([child.weight for child in children])))
     return replace(first, origin=origin, weight=weight, children=children, test=test)
 
 

@@ -21,22 +21,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from certree.encoding import (
-    Category,
-    Flag,
-    Level,
-    Missing,
-    Multiway,
-    SidedTest,
-    Subset,
-    Table,
-    Test,
-    Threshold,
-    TimeThreshold,
-)
-from certree.encoding._tests import is_missing
+from certree.encoding import Condition, Table, Test
+from certree.encoding._cell_values import is_missing
 from certree.encoding._time_tests import read_time_texts
-from certree.encoding._times import DAY, form_of, is_time, ticks, write_time
+from certree.encoding._times import DAY, form_of, is_time, parse_time, ticks, write_time
 
 from ._explanation import Change, ColumnChange, Explanation, PathStep
 from ._leaf_look import content_name
@@ -175,8 +163,8 @@ class Explainer:
 
     def _is_zoned(self, table: Table, feature: int) -> bool:
         """Return whether a column holds times with a time zone."""
-        asking = _asking(self._tests[feature]) if feature in self._tests else None
-        is_asked = isinstance(asking, TimeThreshold) and asking.form == "zoned"
+        times = _time_of(self._tests.get(feature, ()))
+        is_asked = times is not None and times.form == "zoned"
         return is_asked or table.kinds[feature] == "zoned"
 
     def _support(self, leaf: int) -> str:
@@ -189,28 +177,27 @@ class Explainer:
         return ", ".join(tree.payload.support(leaf))
 
     def _step(self, test: Test, outcome: int, column: NDArray[Any], value: Any) -> PathStep:
-        silent = test.silent() if isinstance(test, SidedTest) else test
         return PathStep(
             column=test.name,
             value=value,
-            condition=one_line(silent.describe(outcome)),
+            condition=one_line(test.condition(outcome).words()),
             note=self._note(test, column),
         )
 
     def _note(self, test: Test, column: NDArray[Any]) -> str:
         """Return how the tree treats a value that is missing, or that training did not see."""
+        has_usual = test.usual_outcome is not None
+        way = "it takes the usual way" if has_usual else "the answer is no"
+        condition = test.condition(0)
         if is_missing(column)[0]:
-            if isinstance(test, Missing):
+            if condition.kind == "missing":
                 return ""
-            if isinstance(test, SidedTest) and test.missing is None:
-                return "no value was missing in training; the answer is no"
-            if isinstance(test, Multiway) and not any(None in g for g in test.categories):
-                return "no value was missing in training; it takes the usual way"
-            return "missing values go this way"
-        known = _known_values(test) or self.categories.get(test.feature)
+            if condition.tells_missing or None in (condition.known or ()):
+                return "missing values go this way"
+            return f"no value was missing in training; {way}"
+        known = condition.known or self.categories.get(test.feature)
         if known is None or _value_of(column) in known:
             return ""
-        way = "it takes the usual way" if isinstance(test, Multiway) else "the answer is no"
         return f"not seen in training; {way}"
 
     # ---- changes ---------------------------------------------------------------------------------
@@ -269,7 +256,7 @@ class Explainer:
     def _find_way(self, asked: Asked, feature: int) -> _Way | None:
         tests = [test for test, _ in asked]
         told = asked
-        if feature in self.usual and all(isinstance(test, Missing) for test in tests):
+        if feature in self.usual and all(test.condition(0).kind == "missing" for test in tests):
             # "is missing" suits any column; another test says what kind of value may be present.
             told = [*asked, (self.usual[feature], 0)]
             tests = [test for test, _ in told]
@@ -279,11 +266,8 @@ class Explainer:
             if example is None:
                 return _Way(f"{one_line(tests[0].name)} is missing", None, True)
             # To a present value, so that there is no need for words about missing ones.
-            spoken = [
-                (test.silent() if isinstance(test, SidedTest) else test, outcome)
-                for test, outcome in asked
-            ]
-            return _Way(" and ".join(merged(spoken)), example, False)
+            spoken = merged(test.silent().condition(outcome) for test, outcome in asked)
+            return _Way(" and ".join(spoken), example, False)
         return None
 
 
@@ -294,13 +278,18 @@ def _leads(asked: Asked, column: NDArray[Any]) -> bool:
 
 def _asking(tests: Sequence[Test]) -> Test:
     """Return the test that says how the column is read: one about times reads texts, too."""
-    return next((test for test in tests if isinstance(test, TimeThreshold)), tests[0])
+    return next((test for test in tests if test.condition(0).kind == "time"), tests[0])
+
+
+def _time_of(tests: Sequence[Test]) -> Condition | None:
+    """Return a condition about times, if there is one."""
+    return next((c for c in (test.condition(0) for test in tests) if c.kind == "time"), None)
 
 
 def _column(value: Any, tests: Sequence[Test]) -> NDArray[Any]:
     """Return a value as the column of a table."""
-    times = _asking(tests)
-    if isinstance(times, TimeThreshold) and value is not None:
+    times = _time_of(tests)
+    if times is not None and value is not None:
         return read_time_texts(np.array([value], dtype=object), times.form, times.name)
     if any(test.is_text for test in tests) or isinstance(value, str):
         result = np.empty(1, dtype=object)
@@ -325,15 +314,6 @@ def _short(value: Any) -> Any:
     return int(value) if is_whole else value
 
 
-def _known_values(test: Test) -> Sequence[Any] | None:
-    """Return the categories that a test itself lists, all that training has seen."""
-    if isinstance(test, Level):
-        return test.levels
-    if isinstance(test, Multiway):
-        return [value for group in test.categories for value in group]
-    return None
-
-
 def _is_same(value: Any, target: Any) -> bool:
     if isinstance(value, tuple):
         return np.shape(target) == (len(value),) and tuple(target) == tuple(value)
@@ -348,25 +328,20 @@ def _examples(asked: Asked, categories: Sequence[Any]) -> Iterator[Any]:
     low, high = -math.inf, math.inf
     named: list[Any] = []
     for test, outcome in asked:
-        if isinstance(test, Threshold):
-            low, high = _narrow(low, high, test.threshold, above=outcome == 1)
-        elif isinstance(test, Flag):
-            low, high = _narrow(low, high, 0.5, above=outcome == 0)
-            named += [True, False] if test.boolean else [1, 0]
-        elif isinstance(test, Category):
-            named.append(test.value)
-        elif isinstance(test, Subset):
-            named += test.values
-        elif isinstance(test, TimeThreshold):
-            named += _times_around(test)
-        else:
-            named += _known_values(test) or ()
+        condition = test.condition(outcome)
+        named += condition.named
+        ends = [end for end in (condition.low, condition.high) if end is not None]
+        if condition.kind == "time":
+            named += [time for end in ends for time in _times_around(end)]
+        elif condition.kind in ("number", "flag") and condition.excluded:
+            named += ends
+        elif condition.kind in ("number", "flag"):
+            low = low if condition.low is None else max(low, condition.low)
+            high = high if condition.high is None else min(high, condition.high)
     yield from (value for value in (*named, *categories) if value is not None)
     if any(test.is_text for test, _ in asked):
         yield _other_text(named)
-    elif any(isinstance(test, TimeThreshold) for test, _ in asked):
-        pass
-    else:
+    elif _time_of([test for test, _ in asked]) is None:
         yield from _readable(low, high)
         yield from _between(low, high, named)
     yield None
@@ -381,10 +356,6 @@ def _between(low: float, high: float, named: Sequence[Any]) -> Iterator[float]:
         yield from (math.nextafter(point, math.inf), math.nextafter(point, -math.inf))
     if math.isfinite(high):
         yield high
-
-
-def _narrow(low: float, high: float, bound: float, *, above: bool) -> tuple[float, float]:
-    return (max(low, bound), high) if above else (low, min(high, bound))
 
 
 def _readable(low: float, high: float) -> Iterator[float]:
@@ -404,15 +375,16 @@ def _readable(low: float, high: float) -> Iterator[float]:
                 return
 
 
-def _times_around(test: TimeThreshold) -> list[str]:
-    """Return the time of a test, the start of the next day, and the next microsecond."""
-    before = test.moment // 1000 * 1000
+def _times_around(text: str) -> list[str]:
+    """Return a time, the start of the next day, and the next microsecond."""
+    form, moment, _ = parse_time(text)
+    before = moment // 1000 * 1000
     later = (before // DAY + 1) * DAY
     found = []
     for moment in (before, later, before + 1000):
         # No date is later than the year 9999.
         with suppress(ValueError, OverflowError):
-            found.append(write_time(test.form, moment))
+            found.append(write_time(form, moment))
     return found
 
 
@@ -428,14 +400,16 @@ def _known_categories(tests: Sequence[Test]) -> dict[int, list[Any]]:
 
     If a column had just two categories, one test tells them apart, and the other is not known.
     """
-    found: dict[int, list[Any]] = {}
-    for test in tests:
-        if isinstance(test, Category):
-            found.setdefault(test.feature, []).append(test.value)
-    # Categories that are rare in training have one test together.
-    joined = {test.feature for test in tests if isinstance(test, Subset)}
+    found: dict[int, dict[Any, None]] = {}
+    joined = set()
+    for condition in (test.condition(0) for test in tests):
+        if condition.kind == "set" and condition.known is None:
+            if len(condition.values) == 1 and condition.said is None:
+                found.setdefault(condition.feature, {})[condition.values[0]] = None
+            else:  # categories that are rare in training have one test together
+                joined.add(condition.feature)
     return {
-        feature: values
+        feature: list(values)
         for feature, values in found.items()
         if len(values) > 1 and feature not in joined
     }
@@ -445,6 +419,6 @@ def _usual_tests(tests: Sequence[Test]) -> dict[int, Test]:
     """Return by column a test that tells numbers, text and times apart."""
     found: dict[int, Test] = {}
     for test in tests:
-        if not isinstance(test, Missing):
+        if test.condition(0).kind != "missing":
             found.setdefault(test.feature, test)
     return found

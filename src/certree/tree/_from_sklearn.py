@@ -15,8 +15,8 @@ from sklearn.base import is_classifier
 from sklearn.utils.validation import check_is_fitted
 
 from certree.encoding import Table, Threshold
+from certree.encoding._cell_values import is_missing
 from certree.encoding._cuts import largest_rounded_to
-from certree.encoding._tests import is_missing
 
 from ._payload_values import Numbers
 from ._tree import Tree

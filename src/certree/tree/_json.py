@@ -39,7 +39,7 @@ from numpy.typing import NDArray
 
 from certree.encoding import Test, kind_of_test, test_from_dict
 
-from ._payload import Payload, payload_from_dict
+from ._payload import Payload, known_kind, payload_from_dict
 from ._payload_labels import Labels, read_classes
 from ._plain import load_json, read, read_known, read_number, read_whole, shown
 
@@ -176,7 +176,7 @@ def _payload(data: Mapping[str, Any], nodes: Sequence[Mapping[str, Any]], form: 
 def _has_counts(leaves: Any) -> bool:
     """Return whether nodes have the weight of each class, by the kind of leaves."""
     kind = leaves.get("kind") if isinstance(leaves, Mapping) else None
-    known = Payload.kinds.get(kind) if isinstance(kind, str) else None
+    known = known_kind(kind) if isinstance(kind, str) else None
     return known is not None and known.has_counts and known is not Labels
 
 

@@ -10,8 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ._payload_labels import Labels
-from ._payload_outputs import SeveralLabels, SeveralNumbers
-from ._payload_values import ChosenDecisions, Values
+from ._payload_values import Values
 from ._structure import add_up
 from ._wording import fitted_question, one_line, plain, question
 
@@ -88,10 +87,7 @@ def colours(tree: Tree) -> Colours:
 def _numbers(tree: Tree) -> NDArray[np.float64] | None:
     """Return the number that each content stands for; None for classes."""
     payload = tree.payload
-    if not isinstance(payload, Values) or isinstance(payload, ChosenDecisions):
-        return None
-    if isinstance(payload, SeveralNumbers | SeveralLabels):
-        # Outputs have units of their own, so no mean says which leaf has more.
+    if not isinstance(payload, Values):
         return None
     if isinstance(payload, Labels) and (tree.notes is None or payload.values.dtype.kind != "f"):
         return None

@@ -4,10 +4,10 @@ A tree has one payload for all its nodes. The payload has a list of distinct con
 every leaf which of them it holds, and for every node how many training rows it has and what they
 weigh. So leaves hold the same if and only if they have the same number.
 
-Labels, numbers, vectors and decisions are kinds of payload (:mod:`certree.tree._payload_labels`,
+Labels, numbers and vectors are kinds of payload (:mod:`certree.tree._payload_labels`,
 :mod:`certree.tree._payload_values`). Another kind, such as a fitted model or a curve per leaf, is a
-subclass of :class:`Payload` with a `kind` of its own; tree, text, pictures and files stay as they
-are.
+subclass of :class:`Payload` with a `kind` of its own, in a folder of :mod:`certree.leaves`; tree,
+text, pictures and files stay as they are.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property, partial
+from importlib import import_module
 from typing import TYPE_CHECKING, Any, ClassVar, NoReturn
 
 import numpy as np
@@ -263,14 +264,32 @@ class Payload(ABC):
         return tuple(getattr(self, field.name) for field in fields(self))
 
 
+_LEAVES = {
+    "clusters": "certree.leaves.clusters.payload",
+    "decisions": "certree.decisions.payload",
+    "linear": "certree.leaves.linear.payload",
+    "several labels": "certree.leaves.outputs.payload",
+    "several numbers": "certree.leaves.outputs.payload",
+    "survival": "certree.leaves.survival.payload",
+}
+"""Where the kinds are that load when a file holds them."""
+
+
+def known_kind(kind: str) -> type[Payload] | None:
+    """Return the kind of leaves of this name, or None."""
+    if kind in _LEAVES:
+        import_module(_LEAVES[kind])
+    return Payload.kinds.get(kind)
+
+
 def payload_from_dict(data: Any, label: Any, counts: Any) -> Payload:
     """Return the payload of any kind that a file holds."""
     kind = read(str, data.get("kind") if isinstance(data, Mapping) else None, "kind of leaves")
-    if kind not in Payload.kinds:
-        raise ValueError(
-            f"Unknown kind of leaves {shown(kind)}; known are {', '.join(sorted(Payload.kinds))}."
-        )
-    return Payload.kinds[kind].from_dict(data, label, counts)
+    known = known_kind(kind)
+    if known is None:
+        names = ", ".join(sorted({*Payload.kinds, *_LEAVES}))
+        raise ValueError(f"Unknown kind of leaves {shown(kind)}; known are {names}.")
+    return known.from_dict(data, label, counts)
 
 
 def _lines(amounts: NDArray[Any]) -> NDArray[Any]:

@@ -1,8 +1,8 @@
-"""Leaves that hold one value for all their rows: numbers, vectors, decisions."""
+"""Leaves that hold one value for all their rows: numbers and vectors."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ._payload import Payload, contents
-from ._plain import plain_float, read, read_float, shown
+from ._plain import plain_float, read_float, shown
 from ._structure import frozen
-from ._wording import one_line, plain
+from ._wording import plain
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -50,8 +50,11 @@ class Values(Payload):
     def python_value(self, node: int) -> Any:
         return self.value(node)
 
-    def levels(self) -> NDArray[np.float64]:
-        """Return a number for each content, for a scale of colours: the mean of a vector."""
+    def levels(self) -> NDArray[np.float64] | None:
+        """Return a number for each content, for a scale of colours: the mean of a vector.
+
+        None if no number says which leaf has more.
+        """
         with np.errstate(over="ignore"):
             means = np.asarray(self.values, dtype=np.float64).reshape(len(self.values), -1)
             return np.asarray(means.mean(axis=1))
@@ -133,67 +136,6 @@ class Numbers(Vectors):
 
     def sql_value(self, node: int) -> Any:
         return self.value(node)
-
-
-@dataclass(frozen=True, eq=False)
-class ChosenDecisions(Vectors):
-    """Leaves that take decisions, which are vectors with names.
-
-    Parameters
-    ----------
-    names : sequence of str
-        What people call each of `values`.
-    """
-
-    names: tuple[str, ...]
-
-    kind: ClassVar[str] = "decisions"
-    noun: ClassVar[str] = "decision"
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        self._put("names", tuple(map(str, self.names)))
-        if len(self.names) != len(self.values):
-            raise ValueError(f"{len(self.values)} decisions have {len(self.names)} names.")
-
-    @classmethod
-    def called(
-        cls,
-        values: ArrayLike,
-        is_leaf: NDArray[np.bool_],
-        counts: ArrayLike,
-        describe: Callable[[NDArray[np.float64]], str],
-        rows: NDArray[np.int64] | None = None,
-    ) -> Self:
-        """Return the payload, in the order of names, given the decision of every node."""
-        label, found = distinct(values, is_leaf)
-        names = list(map(describe, found))
-        order = sorted(range(len(names)), key=names.__getitem__)
-        place = np.argsort(order)
-        label[is_leaf] = place[label[is_leaf]]
-        ordered = tuple(names[k] for k in order)
-        return cls(label, np.asarray(counts), found[order], ordered, rows=rows)
-
-    def name(self, content: int) -> str:
-        return one_line(self.names[content])
-
-    def sql_value(self, node: int) -> Any:
-        name = self.names[self.label[node]]
-        if self.names.count(name) > 1:
-            raise ValueError(
-                f"to_sql writes decisions by their names, but several are called {shown(name)}; "
-                "use to_python, or an oracle that tells them apart."
-            )
-        return name
-
-    def to_dict(self) -> dict[str, Any]:
-        return {**super().to_dict(), "names": list(self.names)}
-
-    @classmethod
-    def from_dict(cls, data: Mapping[str, Any], label: Any, counts: Any) -> Self:
-        lists = contents(data, {"values", "names"})
-        names = tuple(read(str, name, "name of a decision") for name in lists["names"])
-        return cls(label, counts, cls._read(lists["values"]), names)
 
 
 class NamedVector(tuple[float, ...]):

@@ -15,21 +15,11 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from certree.encoding import (
-    Category,
-    Flag,
-    Level,
-    Missing,
-    Multiway,
-    Subset,
-    Test,
-    Threshold,
-    TimeThreshold,
-)
-from certree.encoding._times import EPOCH
+from certree.encoding import Condition
+from certree.encoding._times import EPOCH, parse_time
 
 from ._collapsed import default_last
-from ._payload_linear import Formula
+from ._formula import Formula
 from ._payload_values import NamedVector
 from ._rules import decision_list
 from ._wording import plain
@@ -86,8 +76,7 @@ def _reading(tree: Tree, features: list[int], variables: dict[int, str]) -> list
     for feature in features:
         by_name.append(f"    {variables[feature]} = row[{tree.feature_name(feature)!r}]")
         by_place.append(f"    {variables[feature]} = row[{feature}]")
-    asked = {test.feature for test in tree.tests if isinstance(test, TimeThreshold)}
-    times = [f"{variables[i]} = as_time({variables[i]})" for i in sorted(asked)]
+    times = [f"{variables[i]} = as_time({variables[i]})" for i in sorted(_times(tree))]
     return by_name + by_place + times
 
 
@@ -104,21 +93,26 @@ def as_time(value):
 
 def _times_reader(tree: Tree) -> list[str]:
     """Return the lines that make one type of dates, if the tree asks for any."""
-    has_times = any(isinstance(test, TimeThreshold) for test in tree.tests)
-    return [*_AS_TIME.splitlines(), ""] if has_times else []
+    return [*_AS_TIME.splitlines(), ""] if _times(tree) else []
 
 
-def _time(test: TimeThreshold) -> str:
+def _times(tree: Tree) -> set[int]:
+    """Return the columns of times that the tree asks about."""
+    return {test.feature for test in tree.tests if test.condition(0).kind == "time"}
+
+
+def _time(condition: Condition, text: str) -> str:
     """Return Python source for a date, a time or a duration."""
-    microseconds, rest = divmod(test.moment, 1000)
+    form, moment, _ = parse_time(text)
+    microseconds, rest = divmod(moment, 1000)
     if rest:
         raise TypeError(
-            f"to_python cannot express {test.describe(0)!r}: Python's times have no nanoseconds. "
-            "Train with times that are rounded to microseconds."
+            f"to_python cannot express {condition.describe()!r}: Python's times have no "
+            "nanoseconds. Train with times that are rounded to microseconds."
         )
     seconds, fraction = divmod(microseconds, 10**6)
     days, clock = divmod(seconds, 86_400)
-    if test.form == "duration":
+    if form == "duration":
         parts = {"days": days, "seconds": clock, "microseconds": fraction}
         given = [f"{name}={number}" for name, number in parts.items() if number]
         return f"timedelta({', '.join(given)})"
@@ -127,7 +121,7 @@ def _time(test: TimeThreshold) -> str:
     numbers.append(fraction)
     while len(numbers) > 3 and not numbers[-1]:
         del numbers[-1]
-    zone = ", tzinfo=timezone.utc" if test.form == "zoned" else ""
+    zone = ", tzinfo=timezone.utc" if form == "zoned" else ""
     return f"datetime({', '.join(map(str, numbers))}{zone})"
 
 
@@ -141,9 +135,8 @@ def _nested(tree: Tree, variables: dict[int, str]) -> list[str]:
     for node in tree.preorder.tolist():
         above = int(tree.parent[node])
         if above >= 0 and levels[node] > levels[above]:
-            test = tree.node_test(above)
-            outcome = node - int(tree.first_child[above])
-            holds = _condition(test, outcome, variables[test.feature])
+            condition = tree.node_test(above).condition(node - int(tree.first_child[above]))
+            holds = _expression(condition, variables[condition.feature])
             lines.append("    " * levels[above] + f"if {holds}:")
         if tree.test[node] < 0:
             answer = _answer(tree, node, variables)
@@ -165,7 +158,7 @@ def _flat(tree: Tree, variables: dict[int, str]) -> list[str]:
     lines = []
     for conditions, leaf in decision_list(tree):
         answer = f"return {_answer(tree, leaf, variables)}"
-        parts = [_condition(test, outcome, variables[test.feature]) for test, outcome in conditions]
+        parts = [_expression(one, variables[one.feature]) for one in conditions]
         if parts:
             lines.append("if " + " and ".join(f"({part})" for part in parts) + ":")
             answer = "    " + answer
@@ -179,42 +172,36 @@ def _answer(tree: Tree, leaf: int, variables: dict[int, str]) -> str:
     return value.write(variables, literal) if isinstance(value, Formula) else literal(value)
 
 
-def _condition(test: Test, outcome: int, variable: str) -> str:
-    """Return the expression that is true for an outcome other than the last."""
+def _expression(condition: Condition, variable: str) -> str:
+    """Return the expression that is true where a condition is met."""
     # Only NaN differs from itself.
     is_missing = f"{variable} is None or {variable} != {variable}"
-    if isinstance(test, Multiway):
-        group = test.categories[outcome]
-        values = [value for value in group if value is not None]
-        parts = [is_missing] if None in group else []
-        return " or ".join(parts + ([_is_one_of(variable, values)] if values else []))
-    if outcome == 0:
-        if isinstance(test, Missing):
-            return is_missing
-        if isinstance(test, Category):
-            return _is_one_of(variable, [test.value])
-        if isinstance(test, Subset):
-            holds = _is_one_of(variable, test.values)
-            if test.rest:
-                # Missing values equal no category.
-                holds = f"not ({holds} or {is_missing})"
-            return f"{is_missing} or {holds}" if test.missing else holds
-        if isinstance(test, Level):
-            holds = _is_one_of(variable, test.held)
-            return f"{is_missing} or {holds}" if test.missing else holds
-        if isinstance(test, Threshold | Flag | TimeThreshold):
-            end = "> 0.5"
-            if not isinstance(test, Flag):
-                cut = _time(test) if isinstance(test, TimeThreshold) else literal(test.threshold)
-                end = f"<= {cut}"
-            holds = f"{variable} {end}"
-            # No comparison holds for NaN, and None cannot be compared.
-            return (
-                f"{is_missing} or {holds}"
-                if test.missing
-                else f"{variable} is not None and {holds}"
-            )
-    raise TypeError(f"to_python cannot express outcome {outcome} of {test!r}.")
+    if condition.kind == "missing":
+        return is_missing if condition.missing else f"not ({is_missing})"
+    if condition.kind in ("set", "level"):
+        values, excluded = condition.listed
+        holds = _is_one_of(variable, values) if values else ""
+    elif condition.kind in ("number", "time", "flag"):
+        holds, excluded = _range(condition, variable), condition.excluded
+    else:
+        raise TypeError(f"to_python cannot express {condition.describe()!r}.")
+    if excluded:
+        holds = f"not ({holds} or {is_missing})" if holds else f"not ({is_missing})"
+    elif condition.kind not in ("set", "level") and not condition.missing:
+        # No comparison holds for NaN, and None cannot be compared.
+        holds = f"{variable} is not None and {holds}"
+    return " or ".join(filter(None, [is_missing if condition.missing else "", holds]))
+
+
+def _range(condition: Condition, variable: str) -> str:
+    """Return the expression that compares a value with the ends of a range."""
+    low, high = (
+        "" if end is None else _time(condition, end) if condition.kind == "time" else literal(end)
+        for end in (condition.low, condition.high)
+    )
+    if low and high:
+        return f"{low} < {variable} <= {high}"
+    return f"{variable} > {low}" if low else f"{variable} <= {high}"
 
 
 def _is_one_of(variable: str, values: Sequence[Any]) -> str:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from certree.encoding import Flag, Missing, Multiway, Table, Test, Threshold
+from certree.encoding import Table, Test
 from certree.exceptions import warn
 
 from ._payload_labels import Labels
@@ -96,7 +96,7 @@ def float32_threshold(threshold: float) -> float:
 def _require_two_outcomes(tree: Tree) -> None:
     """Raise if the tree asks a multiway test, which no single column of the encoder answers."""
     for test in tree.tests:
-        if isinstance(test, Multiway) or test.n_outcomes != 2:
+        if test.usual_outcome is not None or test.n_outcomes != 2:
             raise ValueError(
                 f"A scikit-learn node has two children and compares one number, but the test of "
                 f"{test.name!r} is a multiway test with {test.n_outcomes} outcomes; train with "
@@ -108,7 +108,9 @@ def _require_numbers(tree: Tree, table: Table | None) -> None:
     """Raise unless every test is about a number, which scikit-learn can express."""
     for test in tree.tests:
         is_text = table is not None and table.column(test.feature).dtype == object
-        if is_text or not isinstance(test, (Threshold, Flag, Missing)):
+        kind = test.condition(0).kind
+        is_number = kind == "missing" or (test.cut is not None and kind != "time")
+        if is_text or not is_number:
             raise ValueError(
                 f"A scikit-learn tree compares numbers only and cannot ask {test.describe(0)!r}; "
                 "use to_sklearn(encoded=True) for a tree over the 0/1 columns of the encoder."
@@ -117,12 +119,12 @@ def _require_numbers(tree: Tree, table: Table | None) -> None:
 
 def _threshold(test: Test, table: Table | None) -> float:
     """Return where scikit-learn has to cut a raw column."""
-    if isinstance(test, Flag):
+    if test.condition(0).kind == "flag":
         return 0.5
-    if not isinstance(test, Threshold):
+    if not _is_threshold(test):
         # Every number is at most this one, so that only missing values go right.
         return float(np.finfo(np.float32).max)
-    threshold = float32_threshold(test.threshold)
+    threshold = float32_threshold(test.cut)
     if table is not None:
         low, high = _neighbours(test, table)
         if low < high and not low <= threshold < high:
@@ -130,19 +132,24 @@ def _threshold(test: Test, table: Table | None) -> float:
     return threshold
 
 
-def _neighbours(test: Threshold, table: Table) -> tuple[float, float]:
-    """Return as float32 the largest value that holds and the smallest that does not."""
+def _is_threshold(test: Test) -> bool:
+    """Return whether a test compares a number with a threshold."""
+    return test.cut is not None and test.condition(0).kind == "number"
+
+
+def _neighbours(test: Test, table: Table) -> tuple[float, float]:
+    """Return as float32 the largest value up to the threshold, and the smallest above it."""
     column = table.column(test.feature)
     with np.errstate(over="ignore"):
-        low = np.float32(column[column <= test.threshold].max(initial=-np.inf))
-        high = np.float32(column[column > test.threshold].min(initial=np.inf))
+        low = np.float32(column[column <= test.cut].max(initial=-np.inf))
+        high = np.float32(column[column > test.cut].min(initial=np.inf))
     return float(low), float(high)
 
 
 def _split(test: Test, first_child: int, threshold: float) -> dict[str, Any]:
     """Return the fields of a node that asks a test about a raw column."""
-    # What is at most the threshold goes left: where a threshold holds, where others do not.
-    holds_left = isinstance(test, Threshold)
+    # What is at most the threshold goes left.
+    holds_left = test.condition(0).high is not None
     missing_holds = test.missing_outcome == 0
     return {
         "left_child": first_child + (not holds_left),
@@ -222,7 +229,7 @@ def _means(tree: Tree) -> NDArray[np.float64]:
 def _warn_of_rounding(tree: Tree, inner: Any, table: Table | None) -> None:
     """Warn of rows that reach another leaf in scikit-learn, or of thresholds where some may."""
     if table is None:
-        fine = [test for test in tree.tests if isinstance(test, Threshold) and _is_fine(test)]
+        fine = [test for test in tree.tests if _is_threshold(test) and _is_fine(test.cut)]
         if fine:
             warn(
                 "scikit-learn rounds values to float32, which is coarser than these questions of "
@@ -243,7 +250,7 @@ def _warn_of_rounding(tree: Tree, inner: Any, table: Table | None) -> None:
         confused = [
             test.describe(0)
             for test in tree.tests
-            if isinstance(test, Threshold) and np.greater_equal(*_neighbours(test, table))
+            if _is_threshold(test) and np.greater_equal(*_neighbours(test, table))
         ]
         warn(
             f"{len(different)} of {table.n_rows} rows reach another leaf in scikit-learn, which "
@@ -254,11 +261,11 @@ def _warn_of_rounding(tree: Tree, inner: Any, table: Table | None) -> None:
         )
 
 
-def _is_fine(test: Threshold) -> bool:
+def _is_fine(threshold: float) -> bool:
     """Return whether the last digit of a threshold is smaller than the steps of float32."""
-    last = Decimal(repr(test.threshold)).normalize().as_tuple().exponent
+    last = Decimal(repr(threshold)).normalize().as_tuple().exponent
     with np.errstate(over="ignore"):
-        step = abs(float(np.spacing(np.float32(test.threshold))))
+        step = abs(float(np.spacing(np.float32(threshold))))
     return math.isfinite(step) and Decimal(1).scaleb(int(last)) < Decimal(step)
 
 

@@ -15,21 +15,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from certree.encoding import (
-    Category,
-    Flag,
-    Level,
-    Missing,
-    Multiway,
-    Subset,
-    Test,
-    Threshold,
-    TimeThreshold,
-)
-from certree.encoding._times import DAY, write_time
+from certree.encoding import Condition
+from certree.encoding._times import DAY, parse_time, write_time
 
 from ._collapsed import default_last
-from ._payload_linear import Formula
+from ._formula import Formula
 from ._rules import decision_list
 from ._sql_dialect import Dialect
 
@@ -64,9 +54,7 @@ def to_sql(
         if not conditions:
             lines.append(f"  ELSE {label}")
             continue
-        parts = [
-            _condition(test, outcome, names[test.feature], dialect) for test, outcome in conditions
-        ]
+        parts = [_predicate(one, names[one.feature], dialect) for one in conditions]
         lines.append(f"  WHEN {' AND '.join(parts)} THEN {label}")
     if tree.n_splits == 0:
         return _answer(tree, 0, names, dialect) + ending
@@ -104,40 +92,27 @@ def _names(
     return {feature: columns[feature] for feature in asked}
 
 
-def _condition(test: Test, outcome: int, column: str, dialect: Dialect) -> str:
-    """Return the predicate that is true for an outcome other than the last."""
-    if isinstance(test, Multiway):
-        group = test.categories[outcome]
-        values = [value for value in group if value is not None]
-        parts = [_is_one_of(column, values, dialect)] if values else []
-        return _or_null(column, parts, None in group)
-    if outcome == 0:
-        if isinstance(test, Missing):
-            return _or_null(column, [], True)
-        if isinstance(test, Category):
-            return _is_one_of(column, [test.value], dialect)
-        if isinstance(test, Subset):
-            known = _is_one_of(column, test.values, dialect, excluded=test.rest)
-            return _or_null(column, [known], test.missing)
-        if isinstance(test, Level):
-            return _or_null(column, [_is_one_of(column, test.held, dialect)], test.missing)
-        if isinstance(test, Threshold):
-            return _or_null(
-                column, [f"{column} <= {dialect.literal(test.threshold)}"], test.missing
-            )
-        if isinstance(test, TimeThreshold):
-            return _or_null(column, [f"{column} <= {_time(test, dialect)}"], test.missing)
-        if isinstance(test, Flag):
-            holds = f"{column} > 0.5"
-            if test.boolean:
-                holds = column if dialect.has_truth else f"{column} = 1"
-            return _or_null(column, [holds], test.missing)
-    raise TypeError(f"to_sql cannot express outcome {outcome} of {test!r}.")
-
-
-def _or_null(column: str, holds: list[str], is_missing_too: bool | None) -> str:
-    """Return the predicate that one of some others holds, or that the value is missing."""
-    parts = [*holds, f"{column} IS NULL"] if is_missing_too else holds
+def _predicate(condition: Condition, column: str, dialect: Dialect) -> str:
+    """Return the predicate that is true where a condition is met."""
+    if condition.kind == "missing":
+        return f"{column} IS NULL" if condition.missing else f"{column} IS NOT NULL"
+    if condition.kind in ("set", "level"):
+        values, excluded = condition.listed
+        parts = [_is_one_of(column, values, dialect, excluded)] if values else []
+    elif condition.kind == "flag" and condition.boolean:
+        is_set = condition.high is None
+        truth = column if is_set else f"NOT {column}"
+        parts = [truth if dialect.has_truth else f"{column} = {int(is_set)}"]
+    elif condition.kind in ("number", "time", "flag"):
+        ends = [(">", condition.low), ("<=", condition.high)]
+        write = _time if condition.kind == "time" else Dialect.literal
+        texts = [f"{column} {sign} {write(dialect, end)}" for sign, end in ends if end is not None]
+        both = " AND ".join(texts)
+        parts = [f"NOT ({both})" if condition.excluded else both]
+    else:
+        raise TypeError(f"to_sql cannot express {condition.describe()!r}.")
+    if condition.missing:
+        parts.append(f"{column} IS NULL")
     return parts[0] if len(parts) == 1 else f"({' OR '.join(parts)})"
 
 
@@ -149,13 +124,14 @@ def _is_one_of(column: str, values: Sequence[Any], dialect: Dialect, excluded: b
     return f"{column} {'NOT IN' if excluded else 'IN'} ({', '.join(texts)})"
 
 
-def _time(test: TimeThreshold, dialect: Dialect) -> str:
+def _time(dialect: Dialect, text: str) -> str:
     """Return a date, a time or a duration.
 
     Databases count microseconds, and what is at most a time is at most its last microsecond.
     """
-    moment = test.moment // 1000 * 1000
-    if test.form == "duration":
+    form, moment, _ = parse_time(text)
+    moment = moment // 1000 * 1000
+    if form == "duration":
         sign, size = "-" if moment < 0 else "", abs(moment)
         days, clock = divmod(size, DAY)
         seconds, fraction = divmod(clock // 1000, 10**6)
@@ -163,10 +139,10 @@ def _time(test: TimeThreshold, dialect: Dialect) -> str:
         time = f"{seconds // 3600:02}:{seconds // 60 % 60:02}:{seconds % 60:02}{ending}"
         return dialect.time("duration", f"{sign}{days} days {sign}{time}")
     text = write_time("date", moment).replace("T", " ")
-    if test.form == "date" and len(text) == len("2024-03-01") and not dialect.is_server:
+    if form == "date" and len(text) == len("2024-03-01") and not dialect.is_server:
         return dialect.time("date", text)
     text = text if len(text) > len("2024-03-01") else f"{text} 00:00"
     text = text if len(text) > len("2024-03-01 12:00") else f"{text}:00"
-    if test.form == "zoned":
+    if form == "zoned":
         return dialect.time("zoned", f"{text}+00:00")
     return dialect.time("time", text)

@@ -21,7 +21,6 @@ from ._collapsed import collapsed, with_defaults
 from ._exports import TreeExports
 from ._payload import Payload
 from ._payload_labels import Labels, one_payload
-from ._payload_outputs import SeveralLabels
 from ._payload_values import Values
 from ._spread import importances, variances
 from ._structure import check_shapes, column_names, default_names, frozen, walk
@@ -475,8 +474,10 @@ class Tree(TreeExports):
         Each training row counts with its sample weight. An array of shape (n_rows, n_classes); for
         several outputs a list of them.
         """
-        if isinstance(self._payload, SeveralLabels):
-            return self._payload.shares(self.apply(X))
+        parts = [part for _, part in self._payload.outputs() if isinstance(part, Labels)]
+        if parts:
+            leaves = self.apply(X)
+            return [part.shares(leaves) for part in parts]
         result: FloatArray = self.probabilities[self.apply(X)]
         return result
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from ._leaf_look import SCALE, BarPart, bars, colours, content_name, node_lines, support
 from ._payload_labels import Labels
-from ._rules import merged, steps
+from ._rules import conditions, merged
 from ._wording import answer, one_line, question_parts
 
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ def _rule(tree: Tree, node: int) -> list[str]:
     depth = int(tree.node_depth[node])
     if depth > _MOST_STEPS:
         return [f"the {depth} answers above"]
-    return list(merged(steps(tree, node)))
+    return list(merged(conditions(tree, node)))
 
 
 def _sketch(tree: Tree, node: int) -> dict[str, Any] | None:

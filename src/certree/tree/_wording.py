@@ -8,8 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from certree.encoding import SidedTest, Test, Threshold
-
 if TYPE_CHECKING:
     from ._tree import Tree
 
@@ -78,7 +76,8 @@ def weight(value: float, decimals: int | None = None) -> str:
 
 def condition(tree: Tree, node: int, outcome: int, decimals: int | None = None) -> str:
     """Describe one outcome of a node's test, thresholds rounded to `decimals` when given."""
-    return _describe(tree.node_test(node), outcome, decimals) + _missing_words(tree, node, outcome)
+    said = tree.node_test(node).condition(outcome)
+    return said.words(decimals) + _missing_words(tree, node, outcome)
 
 
 def question(tree: Tree, node: int, decimals: int | None = None) -> str:
@@ -87,7 +86,7 @@ def question(tree: Tree, node: int, decimals: int | None = None) -> str:
     The edges say where missing values go.
     """
     test = tree.node_test(node)
-    return _describe(test, 0, decimals) if test.n_outcomes == 2 else test.name
+    return test.condition(0).words(decimals) if test.n_outcomes == 2 else test.name
 
 
 def question_parts(tree: Tree, node: int, decimals: int | None = None) -> tuple[str, str]:
@@ -119,27 +118,20 @@ def answer(tree: Tree, child: int) -> str:
     if node < 0:
         return ""
     test, outcome = tree.node_test(node), child - int(tree.first_child[node])
-    words = ("yes", "no")[outcome] if test.n_outcomes == 2 else test.describe(outcome)
+    words = ("yes", "no")[outcome] if test.n_outcomes == 2 else test.condition(outcome).words()
     return words + _missing_words(tree, node, outcome)
-
-
-def _describe(test: Test, outcome: int, decimals: int | None) -> str:
-    """Return an outcome without a word about missing values."""
-    if decimals is not None and isinstance(test, Threshold):
-        return f"{test.name} {('<=', '>')[outcome]} {test.threshold:.{decimals}f}"
-    return (test.silent() if isinstance(test, SidedTest) else test).describe(outcome)
 
 
 def _missing_words(tree: Tree, node: int, outcome: int) -> str:
     """Return what to add to an outcome about missing values: nothing if none can arrive there."""
-    test = tree.node_test(node)
-    if not isinstance(test, SidedTest):
+    test, below = tree.node_test(node), node
+    words = test.condition(outcome).missing_words
+    if not words:
         return ""
-    below = node
     while (above := int(tree.parent[below])) >= 0:
         asked = tree.node_test(above)
         taken = below - int(tree.first_child[above])
         if asked.feature == test.feature and asked.missing_outcome != taken:
             return ""
         below = above
-    return test.missing_words(outcome)
+    return words

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -63,28 +62,9 @@ def _float64(*arrays: Any) -> list[NDArray[np.float64]]:
     return [np.ascontiguousarray(array, dtype=np.float64) for array in arrays]
 
 
-def run(model: Any, must_stop: Callable[[], bool] | None = None) -> str:
-    """Solve, and return the status of HiGHS, such as "Optimal" or "Infeasible".
-
-    `must_stop` is asked many times; if it says so, the status is "Interrupted by user".
-    """
-    pressed: list[KeyboardInterrupt] = []
-
-    def watch(event: Any) -> None:
-        try:
-            if pressed or (must_stop is not None and must_stop()):
-                event.interrupt()
-        except KeyboardInterrupt as error:
-            # HiGHS ends in order before the exception goes on.
-            pressed.append(error)
-            event.interrupt()
-
-    if must_stop is not None:
-        model.cbMipInterrupt += watch
-        model.cbSimplexInterrupt += watch
+def run(model: Any) -> str:
+    """Solve, and return the status of HiGHS, such as "Optimal" or "Infeasible"."""
     model.run()
-    if pressed:
-        raise pressed[0]
     status = model.getModelStatus()
     if model.modelStatusToString(status) == "Primal infeasible or unbounded":
         # Presolve may leave the status open; without it HiGHS decides.

@@ -1,0 +1,1 @@
+"""A class for a leaf: errors in one output or several, and impurities."""

@@ -1,0 +1,1 @@
+"""A class out of an order for a leaf: distances of ranks, and the classifier."""

@@ -1,0 +1,1 @@
+"""Several outputs of a leaf: what it holds for each, and what each counts."""
