@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.stopping import stopping
 
 from certree import (
     OptimalityWarning,
@@ -21,7 +22,9 @@ from certree import (
     verify,
 )
 from certree.fitting import budgets
-from certree.fitting.budgets import memory_bytes, processor_count, thread_count
+from certree.fitting.budgets import memory_bytes, open_call, processor_count, thread_count
+from certree.fitting.fit import find
+from certree.fitting.request import Request
 
 
 def noise(n_rows: int, n_columns: int, seed: int = 0) -> tuple[Any, Any]:
@@ -32,11 +35,8 @@ def noise(n_rows: int, n_columns: int, seed: int = 0) -> tuple[Any, Any]:
 HARD = noise(1500, 90)
 
 
-class WorkLimited(OptimalTreeClassifier):
-    """Stops after a fixed amount of work, so that the tests do not depend on the machine."""
-
-    def _engine_options(self, share: float = 1.0) -> Any:
-        return replace(super()._engine_options(share), extra={"work_limit": 1})
+# Stops after a fixed amount of work, so that the tests do not depend on the machine.
+WorkLimited = stopping(OptimalTreeClassifier, 1)
 
 
 # ---- reading limits ----------------------------------------------------------------------------
@@ -196,16 +196,18 @@ def test_limits_reach_the_engine() -> None:
     model = OptimalTreeClassifier(
         time_limit=None, memory_limit="1MB", n_jobs=2, search="best-first"
     )
-    model.fit([[0], [1]], [0, 1])
-    with model._budget():
-        options = model._engine_options().to_core()
+    request = Request.of(model, [[0], [1]], [0, 1])
+    statement = find(request).statement
+    with open_call(request.by, request.budget):
+        options = request.options(statement).to_core()
     assert options["time_limit"] == 0.0
     assert options["memory_limit"] == 10**6
     assert options["threads"] == 2
     assert options["search"] == "best-first"
     model.set_params(max_depth=None, max_splits=None, time_limit=5.0)
-    with model._budget():
-        options = model._engine_options(0.5).to_core()
+    request = Request.of(model, [[0], [1]], [0, 1])
+    with open_call(request.by, request.budget):
+        options = request.options(statement, 0.5).to_core()
     assert (options["max_depth"], options["max_splits"]) == (-1, -1)
     assert 0 < options["time_limit"] <= 2.5
 
