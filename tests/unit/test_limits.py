@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tests.stopping import stopping
+from tests.stopping import limit_work, stopping
 
 from certree import (
     OptimalityWarning,
@@ -117,10 +117,13 @@ def test_a_work_limit_keeps_the_incumbent_with_a_valid_bound_and_warns() -> None
     assert verify(model, X, y)
 
 
-def test_the_warning_points_to_the_line_that_called_fit() -> None:
+def test_the_warning_points_to_the_line_that_called_fit(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    limit_work(monkeypatch, 1)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        WorkLimited(max_depth=4).fit(*noise(120, 12))
+        OptimalTreeClassifier(max_depth=4).fit(*noise(120, 12))
     assert [w.filename for w in caught if w.category is OptimalityWarning] == [__file__]
 
 
