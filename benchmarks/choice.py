@@ -3,7 +3,7 @@
     python benchmarks/choice.py                # the grid, and the factors that it suggests
     python benchmarks/choice.py --kinds quantile --limit 60
 
-The engine chooses by `expected_times` (src/certree/engine/_ordered.py), a model of the time of both
+The engine chooses by `expected_times` (src/certree/engine/_choice.py), a model of the time of both
 searches with measured rates. This command measures the same fits either way with one thread, by the
 time of the processor, and prints what the choice costs beside the better search. The last table has
 a factor for each kind of cost and depth: by how much the search over ranks takes longer than is
@@ -31,8 +31,8 @@ sys.path.insert(0, str(HERE))
 from harness import report  # noqa: E402
 
 from certree import OptimalTreeClassifier, OptimalTreeRegressor  # noqa: E402
-from certree.engine._ordered import expected_times, prefers_ranks  # noqa: E402
-from certree.fitting import state_errors, state_task  # noqa: E402
+from certree.engine import Question, _choice  # noqa: E402
+from certree.engine._choice import expected_times, prefers_ranks  # noqa: E402
 
 ROWS, FEATURES, CUTS, DEPTHS = (400, 2500), 6, (8, 32, "all"), (2, 3)
 KINDS: dict[str, Callable[..., Any]] = {
@@ -59,17 +59,18 @@ def measure(kind: str, n_rows: int, cuts: Any, depth: int, limit: float) -> dict
     cell: dict[str, Any] = {"kind": kind, "rows": n_rows, "cuts": cuts, "depth": depth}
     for name, is_ranked in (("columns", False), ("ranks", True)):
 
-        def choose(*given: Any, is_ranked: bool = is_ranked, **more: Any) -> bool:
+        def choose(
+            n_rows: int, n_ranks: Any, question: Question, is_ranked: bool = is_ranked
+        ) -> bool:
             cell["asked"] = {
-                "n_rows": given[0],
-                "n_ranks": given[1].tolist(),
-                "n_classes": more["n_classes"],
-                "kind": more.get("kind"),
+                "n_rows": n_rows,
+                "n_ranks": n_ranks.tolist(),
+                "n_classes": question.n_values,
+                "kind": question.kind,
             }
             return is_ranked
 
-        for module in (state_errors, state_task):
-            module.prefers_ranks = choose  # type: ignore[attr-defined]
+        _choice.prefers_ranks = choose
         model = KINDS[kind](depth, thresholds=cuts, time_limit=None)
         start = time.process_time()
         model.fit(X, y, callback=lambda _, start=start: time.process_time() - start > limit)
@@ -80,11 +81,12 @@ def measure(kind: str, n_rows: int, cuts: Any, depth: int, limit: float) -> dict
 
 def asked(cell: dict[str, Any]) -> dict[str, Any]:
     """Give what the choice of a cell is made from."""
-    from certree.engine._ordered import RankLimits
-
-    given = dict(cell["asked"])
-    given["n_ranks"] = np.array(given["n_ranks"], dtype=np.int32)
-    return {**given, "limits": RankLimits(cell["depth"])}
+    given = cell["asked"]
+    return {
+        "n_rows": given["n_rows"],
+        "n_ranks": np.array(given["n_ranks"], dtype=np.int32),
+        "question": Question(cell["depth"], n_values=given["n_classes"], kind=given["kind"]),
+    }
 
 
 def loss(cell: dict[str, Any]) -> float:

@@ -1,7 +1,4 @@
-"""All public names, which :mod:`certree` hands on when one of them is asked for.
-
-What a plain fit needs is loaded at once, the rest when its name is asked for.
-"""
+"""All public names, which :mod:`certree` hands on. Each loads when it is asked for."""
 
 from __future__ import annotations
 
@@ -10,40 +7,41 @@ from typing import TYPE_CHECKING, Any
 
 from . import estimators
 from ._version import __version__
-from .encoding import Reduced, TableEncoder, reduce
-from .engine._techniques import most_branches, techniques, without
-from .exceptions import CertificateError, InfeasibleError, OptimalityWarning, RareClassWarning
-from .results._certificate import Certificate
-from .results._limit_certificate import LimitedCertificate, LimitValue, Reach
-from .results._pareto import FrontCertificate, ParetoFront
-from .results._path import PathEntry, RegularizationPath
-from .results._progress import Progress
-from .results._task_certificate import TaskCertificate
-from .tree import (
-    Change,
-    ColumnChange,
-    Explanation,
-    Explanations,
-    PathStep,
-    StepFunction,
-    SurvivalCurve,
-    Tree,
-)
 
 if TYPE_CHECKING:
     from certree import datasets, metrics, oracles, tasks
 
+    from .encoding import Reduced, TableEncoder
+    from .encoding._reduce import reduce
+    from .engine._techniques import most_branches, techniques, without
     from .estimators import *
     from .estimators._solve import Solution, solve
     from .estimators._solve_limited import FrontPoint, TaskFront, TaskFrontCertificate
     from .estimators._solve_separable import SeparableCertificate, SeparablePoint, SeparableSolution
+    from .exceptions import CertificateError, InfeasibleError, OptimalityWarning, RareClassWarning
     from .files import load
     from .report import Report, report
+    from .results._certificate import Certificate
     from .results._fairness import FairnessCertificate, FairnessCurve, FairnessReport
+    from .results._limit_certificate import LimitedCertificate, LimitValue, Reach
+    from .results._pareto import FrontCertificate, ParetoFront
+    from .results._path import PathEntry, RegularizationPath
+    from .results._progress import Progress
     from .results._roc import plot_roc
     from .results._summary import ClassificationSummary, CostReport, classification_summary
+    from .results._task_certificate import TaskCertificate
     from .results._validation import ValidationCurve
     from .tasks._check_task import TaskReport, check_task
+    from .tree import (
+        Change,
+        ColumnChange,
+        Explanation,
+        Explanations,
+        PathStep,
+        StepFunction,
+        SurvivalCurve,
+        Tree,
+    )
     from .verify import VerificationReport, verify
 
 __all__ = [
@@ -107,31 +105,59 @@ __all__ = [
 __all__ += estimators.__all__
 
 _MODULES = {
+    "Certificate": "results._certificate",
+    "CertificateError": "exceptions",
+    "Change": "tree",
     "ClassificationSummary": "results._summary",
+    "ColumnChange": "tree",
     "CostReport": "results._summary",
+    "Explanation": "tree",
+    "Explanations": "tree",
     "FairnessCertificate": "results._fairness",
     "FairnessCurve": "results._fairness",
     "FairnessReport": "results._fairness",
+    "FrontCertificate": "results._pareto",
     "FrontPoint": "estimators._solve_limited",
+    "InfeasibleError": "exceptions",
+    "LimitValue": "results._limit_certificate",
+    "LimitedCertificate": "results._limit_certificate",
+    "OptimalityWarning": "exceptions",
+    "ParetoFront": "results._pareto",
+    "PathEntry": "results._path",
+    "PathStep": "tree",
+    "Progress": "results._progress",
+    "RareClassWarning": "exceptions",
+    "Reach": "results._limit_certificate",
+    "Reduced": "encoding",
+    "RegularizationPath": "results._path",
     "Report": "report",
     "SeparableCertificate": "estimators._solve_separable",
     "SeparablePoint": "estimators._solve_separable",
     "SeparableSolution": "estimators._solve_separable",
     "Solution": "estimators._solve",
+    "StepFunction": "tree",
+    "SurvivalCurve": "tree",
+    "TableEncoder": "encoding",
+    "TaskCertificate": "results._task_certificate",
     "TaskFront": "estimators._solve_limited",
     "TaskFrontCertificate": "estimators._solve_limited",
     "TaskReport": "tasks._check_task",
+    "Tree": "tree",
     "ValidationCurve": "results._validation",
     "VerificationReport": "verify",
     "check_task": "tasks._check_task",
     "classification_summary": "results._summary",
     "load": "files",
+    "most_branches": "engine._techniques",
     "plot_roc": "results._roc",
+    "reduce": "encoding._reduce",
     "report": "report",
     "solve": "estimators._solve",
+    "techniques": "engine._techniques",
     "verify": "verify",
+    "without": "engine._techniques",
 }
-"""Names that load when they are asked for, and where they are."""
+"""Where each name is, but for estimators and modules."""
 
 
 def __getattr__(name: str) -> Any:

@@ -11,9 +11,7 @@ from numpy.typing import NDArray
 from certree import OptimalTreeClassifier, engine, metrics, verify
 from certree.encoding import TableEncoder
 from certree.encoding._room import Room
-from certree.engine import _ordered
-from certree.engine._ordered import OrderedSession
-from certree.fitting import state_errors
+from certree.engine import Session, _choice, _search
 from certree.proofs._metric_search import solve_metric, solve_metric_path
 from tests.oracle.confusion import Confusions
 
@@ -31,12 +29,12 @@ def some_rows(seed: int, n_rows: int, n_values: int) -> tuple[NDArray[Any], NDAr
     return table, labels
 
 
-def ranked_session(table: Any, labels: Any, weights: Any) -> OrderedSession:
+def ranked_session(table: Any, labels: Any, weights: Any) -> Session:
     encoder = TableEncoder(thresholds="all")
     room = Room(None, None)
-    columns = encoder._fit_ranks_within(table, None, lambda: room, lambda *_: True)
+    columns = encoder._fit_within(table, None, lambda: room, lambda *_: True)
     assert not isinstance(columns, np.ndarray)
-    return OrderedSession(columns, labels.astype(np.int32), weights)
+    return Session(columns, labels.astype(np.int32), weights)
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -79,12 +77,11 @@ def test_ranks_and_columns_prove_the_same_value(
         n_calls += 1
         return original(problem, *others)
 
-    original = _ordered.solve_ordered
-    monkeypatch.setattr(_ordered, "solve_ordered", solve)
-    monkeypatch.setattr(state_errors, "solve_ordered", solve)
+    original = _search.solve_ordered
+    monkeypatch.setattr(_search, "solve_ordered", solve)
     models = []
     for by_ranks in (False, True):
-        monkeypatch.setattr(state_errors, "prefers_ranks", lambda *_, _b=by_ranks, **__: _b)
+        monkeypatch.setattr(_choice, "prefers_ranks", lambda *_, _b=by_ranks, **__: _b)
         model = OptimalTreeClassifier(max_depth, objective=name, thresholds="all", **options)
         models.append(model.fit(table, labels))
         assert (n_calls > 0) == by_ranks

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from certree import SPOTree, oracles, verify
-from certree.fitting import state_task
+from certree.engine import _choice, _search
 
 
 @pytest.mark.parametrize("options", [{}, {"min_samples_leaf": 6}, {"complexity": 0.02}])
@@ -35,10 +35,10 @@ def test_ranks_and_columns_prove_the_same_loss(
         n_calls += 1
         return original(*arguments)
 
-    original = state_task.solve_ordered_vector
-    monkeypatch.setattr(state_task, "solve_ordered_vector", solve)
+    original = _search.solve_ordered
+    monkeypatch.setattr(_search, "solve_ordered", solve)
     for by_ranks in (False, True):
-        monkeypatch.setattr(state_task, "prefers_ranks", lambda *_, _b=by_ranks, **__: _b)
+        monkeypatch.setattr(_choice, "prefers_ranks", lambda *_, _b=by_ranks, **__: _b)
         model = SPOTree(asked, max_depth=max_depth, thresholds="all", **options)
         model.fit(table, costs)
         assert n_calls == by_ranks
@@ -54,8 +54,8 @@ def test_ranks_and_columns_prove_the_same_loss(
 
 
 def test_weights_and_grown_trees_have_columns(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(state_task, "prefers_ranks", lambda *_, **__: True)
-    monkeypatch.setattr(state_task, "solve_ordered_vector", None)
+    monkeypatch.setattr(_choice, "prefers_ranks", lambda *_, **__: True)
+    monkeypatch.setattr(_search, "solve_ordered", None)
     rng = np.random.default_rng(0)
     table, costs = rng.normal(size=(40, 2)), rng.integers(0, 9, (40, 3))
     model = SPOTree(oracles.Decisions(np.eye(3)), max_depth=2, thresholds="all")
@@ -70,7 +70,7 @@ def test_paths_over_ranks_are_those_over_columns(monkeypatch: pytest.MonkeyPatch
     table, costs = rng.normal(size=(40, 2)), rng.integers(0, 9, (40, 3))
     paths = []
     for by_ranks in (False, True):
-        monkeypatch.setattr(state_task, "prefers_ranks", lambda *_, _b=by_ranks, **__: _b)
+        monkeypatch.setattr(_choice, "prefers_ranks", lambda *_, _b=by_ranks, **__: _b)
         model = SPOTree(oracles.Decisions(np.eye(3)), max_depth=2, thresholds="all")
         model.fit(table, costs, path=True)
         assert model.path_.status == "optimal"

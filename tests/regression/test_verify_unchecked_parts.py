@@ -18,7 +18,10 @@ from certree import (
     LinearTreeRegressor,
     OptimalTreeClassifier,
     OptimalTreeRegressor,
+    SPOTree,
     Tree,
+    oracles,
+    pareto_front,
     verify,
 )
 from certree.encoding._named import NamedArray
@@ -123,13 +126,61 @@ def test_the_unit_of_absolute_errors_is_compared() -> None:
         verify(model, X, Z)
 
 
-@pytest.mark.parametrize("objective", ["f1", "jaccard", "kappa", "informedness"])
-def test_a_bound_of_ratios_follows_from_its_cuts(objective: str) -> None:
+_BY_CUTS = ["f1", "jaccard", "kappa", "informedness", "mcc", "fowlkes_mallows"]
+
+
+@pytest.mark.parametrize("objective", _BY_CUTS)
+def test_a_bound_of_a_metric_follows_from_its_cuts(objective: str) -> None:
     model = OptimalTreeClassifier(2, objective=objective).fit(X, Y)
     assert verify(model, X, Y, exhaustive=True)
     model.certificate_ = replace(model.certificate_, cuts=())
     with pytest.raises(CertificateError, match="does not follow from the cuts"):
         verify(model, X, Y)
+
+
+@pytest.mark.parametrize("cuts", [(), None])
+@pytest.mark.parametrize("objective", _BY_CUTS)
+def test_a_fit_without_cuts_and_history_is_no_pick_of_a_front(objective: str, cuts: Any) -> None:
+    model = OptimalTreeClassifier(2, objective=objective).fit(X, Y)
+    model.certificate_ = replace(model.certificate_, cuts=cuts, history=())
+    with pytest.raises(CertificateError, match="does not follow from the cuts"):
+        verify(model, X, Y)
+
+
+@pytest.mark.parametrize("supported_only", [False, True])
+@pytest.mark.parametrize("objective", _BY_CUTS)
+def test_a_pick_of_a_front_states_the_cuts_of_its_bound(
+    objective: str, supported_only: bool
+) -> None:
+    front = pareto_front(X, Y, max_depth=2, supported_only=supported_only)
+    model = front.best(objective)
+    assert verify(model, X, Y, exhaustive=True)
+    model.certificate_ = replace(model.certificate_, cuts=())
+    with pytest.raises(CertificateError, match="does not follow from the cuts"):
+        verify(model, X, Y)
+
+
+def test_a_pick_of_a_stopped_front_is_accepted() -> None:
+    front = pareto_front(X, Y, max_depth=2, callback=lambda _: True)
+    for objective in _BY_CUTS:
+        assert verify(front.best(objective), X, Y, exhaustive=True)
+
+
+@pytest.mark.parametrize("number", [float("nan"), float("inf")])
+def test_numbers_that_are_none_are_refused_in_decisions_and_trees(number: float) -> None:
+    costs = np.column_stack([Z, -Z])
+    model = SPOTree(oracles.TopK(2, 1), max_depth=2).fit(X, costs)
+    assert verify(model, X, costs)
+    model.decisions_ = model.decisions_.copy()
+    model.decisions_[-1, 0] = number
+    with pytest.raises(CertificateError, match="missing or infinite"):
+        verify(model, X, costs)
+    for criterion in ("squared_error", "absolute_error", "poisson"):
+        numbers = OptimalTreeRegressor(2, criterion=criterion).fit(X, np.abs(Z))
+        numbers.tree_.classes.setflags(write=True)
+        numbers.tree_.classes[0] = number
+        with pytest.raises(CertificateError):
+            verify(numbers, X, np.abs(Z))
 
 
 def test_leaves_without_rows_are_refused() -> None:
@@ -146,3 +197,19 @@ def test_leaves_without_rows_are_refused() -> None:
                 forged.tree_ = Tree.from_dict(other)
                 with pytest.raises(CertificateError):
                     verify(forged, X, y)
+
+
+def test_leaves_with_one_formula_share_its_mean() -> None:
+    """Two leaves with the line y = x and other rows: fit kept the mean of one of them."""
+    table = np.array([[a, b, x] for a in (0, 1) for b in (0, 1) for x in (1, 2, 4 + 3 * a * b)])
+    target = np.where(table[:, 0] == table[:, 1], 1, -1) * table[:, 2]
+    model = LinearTreeRegressor(2, min_samples_leaf=1, thresholds=1).fit(table, target)
+    assert len(set(model.tree_.label[model.tree_.label >= 0].tolist())) == 2
+    assert model.certificate_.n_splits == 3
+    assert verify(model, table, target)
+    lines = model.tree_.payload.means.tolist()
+    assert lines == pytest.approx([-7 / 3, 17 / 6])
+    model.tree_.payload.means.setflags(write=True)
+    model.tree_.payload.means[0] += 0.5
+    with pytest.raises(CertificateError, match="mean of the rows with formula 0"):
+        verify(model, table, target)

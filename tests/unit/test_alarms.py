@@ -13,18 +13,12 @@ import numpy as np
 import pytest
 
 from certree import _core
-from certree.encoding import RankedColumns
+from certree.encoding._ranks import RankedColumns
 from certree.engine import Options, Problem, Session, solve, solve_path
 from certree.engine._chain import solve_chain
 from certree.engine._front import solve_front
 from certree.engine._multiway_search import solve_multiway, solve_multiway_path
-from certree.engine._ordered import (
-    OrderedProblem,
-    OrderedVectors,
-    solve_ordered,
-    solve_ordered_path,
-    solve_ordered_vector,
-)
+from certree.engine._ordered import solve_ordered, solve_ordered_path
 from certree.engine._shared_search import solve_shared
 from certree.engine._vector import RateLoss, VectorProblem
 from certree.engine._vector import solve as solve_vector
@@ -122,9 +116,9 @@ PATH = Options(max_depth=2)
 
 def _solves() -> dict[str, Call]:
     """Return the name of a function of the core for every kind of answer with a value."""
-    ordered = OrderedProblem(_ranked(), TYPES, ERRORS, PROBLEM.weights)
+    ordered = Problem(_ranked(), TYPES, ERRORS, PROBLEM.weights)
     squares = _vectors("squares")
-    vectors = OrderedVectors(
+    vectors = VectorProblem(
         columns=_ranked(), statistics=squares.statistics, kind="squares", scale=squares.scale
     )
     calls: dict[str, Call] = {
@@ -133,7 +127,7 @@ def _solves() -> dict[str, Call]:
         "ordered": ("solve_ordered", lambda: solve_ordered(ordered, OPTIONS)),
         "ordered vectors": (
             "solve_ordered_vector",
-            lambda: solve_ordered_vector(vectors, OPTIONS),
+            lambda: solve_ordered(vectors, OPTIONS),
         ),
         "multiway": ("solve_multiway", lambda: solve_multiway(PROBLEM, BINARY, OPTIONS, 4)),
         "multiway with prices": (
@@ -147,7 +141,7 @@ def _solves() -> dict[str, Call]:
 
 
 def _paths() -> dict[str, Call]:
-    ordered = OrderedProblem(_ranked(), TYPES, ERRORS, PROBLEM.weights)
+    ordered = Problem(_ranked(), TYPES, ERRORS, PROBLEM.weights)
     return {
         "types": ("solve_path", lambda: solve_path(PROBLEM, PATH)),
         "vectors": ("solve_vector_path", lambda: solve_vector_path(_vectors("squares"), PATH)),
@@ -217,7 +211,7 @@ def test_a_tree_of_a_path_that_costs_something_else_is_noticed(
 def test_the_answers_of_sessions_are_looked_at() -> None:
     """A session answers as the function does."""
     session = Session(COLUMNS, TYPES, PROBLEM.weights)
-    core = session._core
+    core = session._packed
     assert session.solve(ERRORS, OPTIONS).status == "optimal"
 
     class Wrong:
@@ -227,7 +221,7 @@ def test_the_answers_of_sessions_are_looked_at() -> None:
             raw = core.solve(*given)
             return Bent(raw, upper_bound=raw.upper_bound - 1, lower_bound=raw.lower_bound - 1)
 
-    session._core = Wrong()
+    session._packed = Wrong()
     with pytest.raises(InternalError, match="is said to have the value"):
         session.solve(ERRORS, OPTIONS)
 

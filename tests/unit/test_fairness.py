@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 import pytest
 
+from certree.encoding._row_cells import constant_within
 from certree.proofs._fair_limits import fair_limits
 from certree.tasks._rates import (
     CONSTRAINTS,
     compare_groups,
-    decided_by_group,
     disparity,
     needs_two_classes,
     read_groups,
@@ -147,13 +147,13 @@ def test_tests_that_say_nothing_but_the_group() -> None:
         [[0, 1, 1, 0, 0], [0, 1, 1, 1, 0], [1, 0, 1, 0, 0], [1, 0, 1, 1, 1]],
         dtype=np.uint8,
     )
-    assert decided_by_group(columns, groups).tolist() == [True, True, False, False, False]
+    assert constant_within(columns, groups.codes).tolist() == [True, True, False, False, False]
 
 
 def test_of_three_groups_any_part_says_nothing_but_the_group() -> None:
     groups = read_groups(["a", "b", "c", "c"], 4)
     columns = np.array([[1, 1, 0], [0, 1, 1], [0, 0, 0], [0, 0, 1]], dtype=np.uint8)
-    assert decided_by_group(columns, groups).tolist() == [True, True, False]
+    assert constant_within(columns, groups.codes).tolist() == [True, True, False]
 
 
 def comparison(constraint: str, groups: Any, codes: Any, weights: Any = None) -> Any:

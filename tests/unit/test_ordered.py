@@ -17,10 +17,10 @@ from sklearn.datasets import make_classification
 from sklearn.tree import DecisionTreeClassifier
 
 from certree import OptimalTreeClassifier, optimality_gap, regularization_path, verify
-from certree.encoding import RankedColumns
-from certree.engine import _ordered
-from certree.engine._ordered import RankLimits, prefers_ranks
-from certree.fitting import state_errors
+from certree.encoding._ranks import RankedColumns
+from certree.engine import Question, _choice, _ordered, _search
+from certree.engine._choice import prefers_ranks
+from certree.fitting.state_errors import state_errors
 
 from .test_ranks import mixed
 
@@ -30,7 +30,7 @@ def forced(monkeypatch: pytest.MonkeyPatch) -> Any:
     """Return what chooses the search of all fits that follow."""
 
     def force(by_ranks: bool) -> None:
-        monkeypatch.setattr(state_errors, "prefers_ranks", lambda *_, **__: by_ranks)
+        monkeypatch.setattr(_choice, "prefers_ranks", lambda *_, **__: by_ranks)
 
     return force
 
@@ -44,7 +44,7 @@ def by_ranks(monkeypatch: pytest.MonkeyPatch) -> list[int]:
         found.append(problem.columns.shape[1])
         return _ordered.solve_ordered(problem, *others)
 
-    monkeypatch.setattr(state_errors, "solve_ordered", solve)
+    monkeypatch.setattr(_search, "solve_ordered", solve)
     return found
 
 
@@ -153,12 +153,14 @@ def test_fewer_cut_points_may_lose_the_best_tree() -> None:
 
 
 def test_small_tables_and_bits_keep_a_column_per_test() -> None:
-    assert not prefers_ranks(150, np.array([33, 23, 33, 22], dtype=np.int32), 3, RankLimits(4))
-    assert not prefers_ranks(10**6, np.full(1000, 2, dtype=np.int32), 2, RankLimits(3))
-    assert not prefers_ranks(10**6, np.array([3, 3, 3], dtype=np.int32), 2, RankLimits(3))
-    assert prefers_ranks(10_000, np.full(20, 33, dtype=np.int32), 2, RankLimits(2))
-    assert prefers_ranks(1000, np.full(10, 1000, dtype=np.int32), 2, RankLimits(4))
-    assert prefers_ranks(18_000, np.full(8, 18_000, dtype=np.int32), 2, RankLimits(1))
+    assert not prefers_ranks(
+        150, np.array([33, 23, 33, 22], dtype=np.int32), Question(4, n_values=3)
+    )
+    assert not prefers_ranks(10**6, np.full(1000, 2, dtype=np.int32), Question(3))
+    assert not prefers_ranks(10**6, np.array([3, 3, 3], dtype=np.int32), Question(3))
+    assert prefers_ranks(10_000, np.full(20, 33, dtype=np.int32), Question(2))
+    assert prefers_ranks(1000, np.full(10, 1000, dtype=np.int32), Question(4))
+    assert prefers_ranks(18_000, np.full(8, 18_000, dtype=np.int32), Question(1))
 
 
 def test_the_chosen_search_is_near_the_better_one_on_the_measured_grid() -> None:
@@ -170,10 +172,8 @@ def test_the_chosen_search_is_near_the_better_one_on_the_measured_grid() -> None
             continue  # both were stopped
         given = cell["asked"]
         n_ranks = np.array(given["n_ranks"], dtype=np.int32)
-        limits = RankLimits(cell["depth"])
-        is_ranked = prefers_ranks(
-            given["n_rows"], n_ranks, given["n_classes"], limits, given["kind"]
-        )
+        question = Question(cell["depth"], n_values=given["n_classes"], kind=given["kind"])
+        is_ranked = prefers_ranks(given["n_rows"], n_ranks, question)
         best = min(cell["columns"], cell["ranks"])
         # Some hundredths of a second are what imports and other work on the machine take.
         assert cell["ranks" if is_ranked else "columns"] <= 2 * best + 0.02, cell
@@ -278,11 +278,11 @@ def test_paths_by_ranks_are_those_by_columns(forced: Any) -> None:
 
 def test_paths_and_trees_of_any_depth_prefer_ranks_later() -> None:
     n_ranks = np.full(20, 33, dtype=np.int32)
-    assert prefers_ranks(20_000, n_ranks, 2, RankLimits(3))
-    assert not prefers_ranks(20_000, n_ranks, 2, RankLimits(3, is_path=True))
-    assert not prefers_ranks(1000, np.full(7, 101, dtype=np.int32), 2, RankLimits(None))
-    assert prefers_ranks(1000, np.full(7, 1000, dtype=np.int32), 2, RankLimits(None))
-    assert prefers_ranks(2000, np.full(8, 2000, dtype=np.int32), 2, RankLimits(3, is_path=True))
+    assert prefers_ranks(20_000, n_ranks, Question(3))
+    assert not prefers_ranks(20_000, n_ranks, Question(3, search="path"))
+    assert not prefers_ranks(1000, np.full(7, 101, dtype=np.int32), Question(None))
+    assert prefers_ranks(1000, np.full(7, 1000, dtype=np.int32), Question(None))
+    assert prefers_ranks(2000, np.full(8, 2000, dtype=np.int32), Question(3, search="path"))
 
 
 # ---- a tree to start from ------------------------------------------------------------------------
@@ -462,9 +462,7 @@ def test_ranks_hold_the_rows_that_count(forced: Any) -> None:
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(100, 2)), rng.integers(0, 2, 100)
     weights = (np.arange(100) % 3 > 0).astype(int)
-    statement = state_errors.state_errors(
-        OptimalTreeClassifier(2, thresholds="all"), X, y, weights, rank_limits=RankLimits(2)
-    )
+    statement = state_errors(OptimalTreeClassifier(2, thresholds="all"), X, y, weights, Question(2))
     assert isinstance(statement.columns, RankedColumns)
     assert statement.columns.shape == (66, 130)
     assert statement.problem.columns.shape == (66, 130)

@@ -21,14 +21,13 @@ from certree import (
     tasks,
     verify,
 )
-from certree.encoding import RankedColumns
-from certree.engine import _ordered
-from certree.engine._ordered import RankLimits, prefers_ranks
-from certree.fitting import state_errors
-from certree.fitting import state_task as task_statements
+from certree.encoding._ranks import RankedColumns
+from certree.encoding._row_cells import constant_within
+from certree.engine import Question, _choice, _ordered, _search
+from certree.engine._choice import prefers_ranks
 from certree.fitting.state_task import TaskStatement, state_task
 from certree.proofs import _limit_scalar
-from certree.tasks._rates import decided_by_group, read_groups
+from certree.tasks._rates import read_groups
 
 from .test_ranks import mixed, ranked
 
@@ -134,7 +133,7 @@ def forced(monkeypatch: pytest.MonkeyPatch) -> Any:
     """Return what chooses the search of all fits that follow."""
 
     def force(by_ranks: bool) -> None:
-        monkeypatch.setattr(task_statements, "prefers_ranks", lambda *_, **__: by_ranks)
+        monkeypatch.setattr(_choice, "prefers_ranks", lambda *_, **__: by_ranks)
 
     return force
 
@@ -146,9 +145,9 @@ def by_ranks(monkeypatch: pytest.MonkeyPatch) -> list[int]:
 
     def search(problem: Any, *others: Any) -> Any:
         found.append(problem.columns.shape[1])
-        return _ordered.solve_ordered_vector(problem, *others)
+        return _ordered.solve_ordered(problem, *others)
 
-    monkeypatch.setattr(task_statements, "solve_ordered_vector", search)
+    monkeypatch.setattr(_search, "solve_ordered", search)
     return found
 
 
@@ -329,18 +328,18 @@ def test_brute_force_agrees(forced: Any) -> None:
 
 def test_ranks_are_preferred_sooner_where_rows_have_vectors() -> None:
     n_ranks = np.full(8, 33, dtype=np.int32)
-    assert not prefers_ranks(5000, n_ranks, 4, RankLimits(3))
-    assert prefers_ranks(5000, n_ranks, 4, RankLimits(3), kind="min_label")
+    assert not prefers_ranks(5000, n_ranks, Question(3, n_values=4))
+    assert prefers_ranks(5000, n_ranks, Question(3, n_values=4, kind="min_label"))
     # Squared errors leave many thresholds open.
-    assert not prefers_ranks(5000, n_ranks, 3, RankLimits(3), kind="squares")
-    assert prefers_ranks(5000, n_ranks, 3, RankLimits(2), kind="squares")
-    for kind in _ordered._BY_ROW:
+    assert not prefers_ranks(5000, n_ranks, Question(3, n_values=3, kind="squares"))
+    assert prefers_ranks(5000, n_ranks, Question(2, n_values=3, kind="squares"))
+    for kind in _choice._BY_ROW:
         few = np.array([33, 23, 33, 22], dtype=np.int32)
-        assert not prefers_ranks(150, few, 3, RankLimits(4), kind=kind)
-        assert not prefers_ranks(
-            10**6, np.full(1000, 2, dtype=np.int32), 2, RankLimits(3), kind=kind
+        assert not prefers_ranks(150, few, Question(4, n_values=3, kind=kind))
+        assert not prefers_ranks(10**6, np.full(1000, 2, dtype=np.int32), Question(3, kind=kind))
+        assert prefers_ranks(
+            2000, np.full(8, 2000, dtype=np.int32), Question(3, n_values=3, kind=kind)
         )
-        assert prefers_ranks(2000, np.full(8, 2000, dtype=np.int32), 3, RankLimits(3), kind=kind)
 
 
 @pytest.mark.parametrize(
@@ -364,12 +363,11 @@ def test_what_the_search_over_ranks_lacks_gets_a_column_per_test(
     assert by_ranks == [120]
 
 
-def test_limits_fronts_and_lawless_costs_get_columns(forced: Any, by_ranks: list[int]) -> None:
+def test_fronts_and_lawless_costs_get_columns(forced: Any, by_ranks: list[int]) -> None:
     forced(True)
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(40, 2)), rng.integers(0, 2, 40)
     rewards = rng.normal(size=(40, 2))
-    PolicyTree(max_depth=1, thresholds=8, capacity={1: 10}).fit_rewards(X, rewards)
     unlawful = tasks.LeafCost(np.eye(2, dtype=int)[y], lambda sums: sums.min(axis=1) // 3)
     solve(unlawful, X, max_depth=1, thresholds=8)
     ridge = LinearTreeRegressor(leaf_model="ridge", ridge=1.0, max_depth=1, thresholds=8)
@@ -377,6 +375,9 @@ def test_limits_fronts_and_lawless_costs_get_columns(forced: Any, by_ranks: list
     front = tasks.Front(tasks.RowCosts(np.abs(rewards)), tasks.RowCosts(np.abs(rewards[::-1])))
     solve(front, X, max_depth=1, thresholds=4)
     assert not by_ranks
+    # Of limits, only what is searched inside the gap has columns.
+    PolicyTree(max_depth=1, thresholds=8, capacity={1: 10}).fit_rewards(X, rewards)
+    assert by_ranks
 
 
 def test_a_fit_with_every_midpoint_takes_memory_by_the_size_of_the_table() -> None:
@@ -400,7 +401,7 @@ def test_ranks_hold_the_rows_that_count(forced: Any) -> None:
     X, y = rng.normal(size=(100, 2)), rng.normal(size=100)
     weights = (np.arange(100) % 3 > 0).astype(int)
     model = OptimalTreeRegressor(2, thresholds="all")
-    statement = state_task(model, tasks.SquaredError(), X, y, weights, TaskStatement, RankLimits(2))
+    statement = state_task(model, tasks.SquaredError(), X, y, weights, TaskStatement, Question(2))
     assert isinstance(statement.columns, RankedColumns)
     assert statement.columns.shape == (66, 130)
     assert statement.engine_problem.columns.shape == (66, 130)
@@ -474,7 +475,7 @@ def test_fair_trees_are_the_same(
         X["group"] = group
     found = []
     for choice in (False, True):
-        monkeypatch.setattr(state_errors, "prefers_ranks", lambda *_, by=choice, **__: by)
+        monkeypatch.setattr(_choice, "prefers_ranks", lambda *_, by=choice, **__: by)
         model = FairTreeClassifier(max_depth=2, tolerance=0.05, thresholds="all", **options)
         model.fit(X, y, sensitive_features=group)
         assert verify(model, X, y, sensitive_features=group)
@@ -491,9 +492,9 @@ def test_tests_that_only_state_the_group_are_found_by_ranks() -> None:
     X["name"] = np.array(["a", "b", "c"])[codes]
     columns = ranked(X, thresholds="all")[1]
     groups = read_groups(codes, 60)
-    expected = decided_by_group(columns.expand(), groups)
+    expected = constant_within(columns.expand(), groups.codes)
     assert expected.any()
-    assert decided_by_group(columns, groups).tolist() == expected.tolist()
+    assert constant_within(columns, groups.codes).tolist() == expected.tolist()
     kept = columns.without(expected)
     assert kept is not None
     assert (kept.expand() == columns.expand()[:, ~expected]).all()

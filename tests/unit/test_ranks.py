@@ -16,13 +16,12 @@ from hypothesis import strategies as st
 from certree.encoding import (
     Level,
     Missing,
-    RankedColumns,
     TableEncoder,
     Threshold,
     _room,
     read_table,
 )
-from certree.encoding._ranks import count_ranks, rank_columns, rank_values
+from certree.encoding._ranks import RankedColumns, count_ranks, rank_columns, rank_values
 from certree.encoding._room import Pace, Room
 from certree.encoding._test_list import Cuts, CutTests, TestList
 
@@ -32,7 +31,7 @@ NO_LIMIT = Room(None, None)
 def ranked(X: Any, sample_weight: Any = None, **options: Any) -> tuple[TableEncoder, RankedColumns]:
     """Return an encoder and the ranks of a table."""
     encoder = TableEncoder(**options)
-    columns = encoder._fit_ranks_within(X, sample_weight, lambda: NO_LIMIT, lambda *_: True)
+    columns = encoder._fit_within(X, sample_weight, lambda: NO_LIMIT, lambda *_: True)
     assert isinstance(columns, RankedColumns)
     return encoder, columns
 
@@ -217,7 +216,7 @@ def test_memory_and_time_are_linear_in_the_table() -> None:
 def test_without_room_for_ranks_some_tests_are_answered(room: Room) -> None:
     X = np.random.default_rng(0).normal(size=(2000, 2))
     encoder = TableEncoder(thresholds="all")
-    columns = encoder._fit_ranks_within(X, None, lambda: room, lambda *_: True)
+    columns = encoder._fit_within(X, None, lambda: room, lambda *_: True)
     assert isinstance(columns, np.ndarray)
     assert columns.shape == (2000, len(encoder.tests_))
     assert len(encoder.tests_) + encoder._n_left_out == 2 * 1999
@@ -257,7 +256,7 @@ def test_time_that_ends_while_ranking_leaves_tests_out(
     whole = TableEncoder(thresholds=thresholds).fit(X)
     encoder = TableEncoder(thresholds=thresholds)
     room = Room(0.001, None)
-    columns = encoder._fit_ranks_within(X, None, lambda: room, lambda *_: True)
+    columns = encoder._fit_within(X, None, lambda: room, lambda *_: True)
     if n_asked == 5:
         assert isinstance(columns, RankedColumns)
         return
@@ -272,7 +271,7 @@ def test_time_that_ends_while_ranking_leaves_tests_out(
 def test_tables_of_bits_are_not_ranked_but_read_as_they_are() -> None:
     encoder = TableEncoder()
     bits = np.random.default_rng(0).integers(0, 2, (50, 3))
-    columns = encoder._fit_ranks_within(bits, None, lambda: NO_LIMIT, lambda *_: False)
+    columns = encoder._fit_within(bits, None, lambda: NO_LIMIT, lambda *_: False)
     assert np.array_equal(columns, bits)  # type: ignore[arg-type]
 
 

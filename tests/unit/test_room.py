@@ -30,7 +30,7 @@ from certree.encoding import TableEncoder, _room
 from certree.encoding._cuts import choose_gaps, count_cuts, count_values
 from certree.encoding._room import Room, most_per_column, thin_out
 from certree.encoding._test_list import Cuts
-from certree.estimators._optimal_tree import BaseOptimalTree
+from certree.engine import Question
 
 RNG = np.random.default_rng(0)
 N = 60
@@ -49,7 +49,7 @@ def choose_cuts(column: Any, *rules: Any) -> Any:
 @pytest.fixture
 def a_column_per_test(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let no search take ranks, for which there is always room."""
-    monkeypatch.setattr(BaseOptimalTree, "_rank_limits", lambda *_, **__: None)
+    monkeypatch.setattr(Question, "can_use_ranks", False)
 
 
 def test_room_is_taken_for_all_that_fits() -> None:
@@ -145,7 +145,7 @@ def test_the_most_frequent_categories_are_kept() -> None:
     names = np.array([f"c{i:02d}" for i in range(50)], dtype=object)
     column = np.repeat(names, np.arange(1, 51))[:, None]
     encoder = TableEncoder()
-    columns = encoder._fit_transform_within(column, None, lambda: Room(None, 40_000))
+    columns = encoder._fit_within(column, None, lambda: Room(None, 40_000))
     kept = [test.value for test in encoder.tests_]  # type: ignore[union-attr]
     assert 1 <= len(kept) < 50
     assert kept == names[-len(kept) :].tolist()
@@ -156,7 +156,7 @@ def test_the_most_frequent_categories_are_kept() -> None:
 def test_tables_of_zeros_and_ones_are_never_shortened() -> None:
     bits = RNG.integers(0, 2, (50, 40))
     encoder = TableEncoder()
-    assert encoder._fit_transform_within(bits, None, lambda: Room(1e-9, 1)).shape == (50, 40)
+    assert encoder._fit_within(bits, None, lambda: Room(1e-9, 1)).shape == (50, 40)
     assert (encoder._stopped_by, encoder._n_left_out) == ("", 0)
 
 
@@ -229,7 +229,7 @@ def test_ctrl_c_while_tests_are_answered_leaves_some_of_them_out(has_gaps: bool)
         return Room(None, None, is_interrupted=n_asked > 3)
 
     encoder = TableEncoder(thresholds="all")
-    columns = encoder._fit_transform_within(table, None, room)
+    columns = encoder._fit_within(table, None, room)
     assert encoder._stopped_by == "interrupted"
     assert columns.shape == (N, len(encoder.tests_))
     assert len(encoder.tests_) == (3 if not has_gaps else 9)
@@ -266,7 +266,7 @@ def test_columns_that_no_time_is_left_to_count_have_no_test(
     values[:5, 2] = np.nan
     seconds = iter([1.0, 1.0, 1.0])
     encoder = TableEncoder(thresholds="all")
-    columns = encoder._fit_transform_within(values, None, lambda: Room(next(seconds, 0.4), None))
+    columns = encoder._fit_within(values, None, lambda: Room(next(seconds, 0.4), None))
     assert encoder._stopped_by == "time_limit"
     assert {test.feature for test in encoder.tests_} == {0}
     assert columns.shape == (9000, len(encoder.tests_))

@@ -279,7 +279,7 @@ class TestFits:
         times = pd.Timestamp("2024-01-01") + pd.to_timedelta(range(2000), unit="s")
         frame = pd.DataFrame({"at": times, "then": times[::-1]})
         encoder = TableEncoder(thresholds="all")
-        columns = encoder._fit_transform_within(frame, None, lambda: Room(seconds, memory))
+        columns = encoder._fit_within(frame, None, lambda: Room(seconds, memory))
         n_tests = len(encoder.tests_)
         assert 0 < n_tests == columns.shape[1] < 3998
         assert n_tests + encoder._n_left_out == 3998

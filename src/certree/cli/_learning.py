@@ -296,14 +296,14 @@ def _kind_of(kind: str, values: NDArray[Any]) -> TaskName:
 def _settings(task: TaskName, asked: _Asked) -> dict[str, Any]:
     """Return the options as parameters of an estimator."""
     given, tree = asked.given, asked.tree
-    wishes = {
+    options = {
         "max_splits": tree.max_splits,
         "min_samples_leaf": tree.min_samples_leaf,
         "objective": tree.objective,
         "pos_label": tree.pos_label,
         "class_weight": tree.class_weight,
     }
-    settings = {name: value for name, value in wishes.items() if value is not None}
+    settings = {name: value for name, value in options.items() if value is not None}
     settings |= asked.leaves.settings()
     known = _ESTIMATORS[task]().get_params(deep=False)
     for name in settings:

@@ -9,7 +9,7 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from certree.encoding._cells import as_columns
+from certree.encoding._row_cells import as_columns
 from certree.fitting.budgets import open_call
 from certree.fitting.certify import certify
 from certree.fitting.fit import fit

@@ -12,7 +12,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from certree import engine
-from certree.encoding._cells import as_columns
+from certree.encoding._row_cells import as_columns
 from certree.engine._budget import Budget
 from certree.engine._workers import leaving_interrupts
 from certree.estimators._parameters import OneOf, WholeNumber, check_verbose, least_rows

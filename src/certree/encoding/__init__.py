@@ -11,7 +11,6 @@ from ._encode import encode_tests
 from ._encoder import TableEncoder
 from ._multiway import Multiway
 from ._named import NamedArray
-from ._reduce import reduce
 from ._reduced import Reduced
 from ._subsets import Subset
 from ._table import Kind, Table, check_columns, compare_columns, read_table, remember_columns
@@ -54,7 +53,6 @@ __all__ = [
     "kind_of_test",
     "kinds_of_tests",
     "read_table",
-    "reduce",
     "remember_columns",
     "test_from_dict",
 ]

@@ -18,7 +18,6 @@ from sklearn.utils.validation import check_is_fitted
 from certree.numbers._exact import scale_weights
 
 from ._asked import asked_cuts, declared_categories, is_index, warn_of_texts
-from ._cells import Cells
 from ._choose import ColumnRules, column_tests, is_binary, multiway_test
 from ._encode import NoTimeLeftError, encode_tests
 from ._identifiers import check_identifiers, find_identifiers, warn_of_identifier
@@ -26,6 +25,7 @@ from ._integers import check_integers
 from ._multiway import Multiway
 from ._ranks import MOST_TESTS, count_ranks, rank_columns
 from ._room import Pace, Room, thin_out
+from ._row_cells import Cells
 from ._table import Table, compare_columns, read_table, remember_columns
 from ._test_list import TestList
 from ._tests import Flag, Test

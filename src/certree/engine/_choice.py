@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from certree.encoding import Reduced, TableEncoder
-from certree.encoding._cells import Cells
 from certree.encoding._room import Room
+from certree.encoding._row_cells import Cells
 
 from ._row_types import RowTypes, few_types
 from ._vector import LeafRule

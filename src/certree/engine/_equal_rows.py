@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from certree.encoding._cells import Cells, as_columns, has_columns
+from certree.encoding._row_cells import Cells, as_columns, has_columns
 
 from ._budget import current
 

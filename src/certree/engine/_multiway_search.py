@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from certree import _core
-from certree.encoding._cells import Cells
+from certree.encoding._row_cells import Cells
 from certree.tree._nodes import Nodes
 
 from ._scalar import (

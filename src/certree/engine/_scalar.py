@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from certree import _core
-from certree.encoding._cells import Cells, as_columns
+from certree.encoding._row_cells import Cells, as_columns
 from certree.tree._nodes import Nodes
 
 from ._alarms import check_bounds, check_value, label_cost

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from certree import _core
-from certree.encoding._cells import Cells, as_columns, has_columns
+from certree.encoding._row_cells import Cells, as_columns, has_columns
 
 from . import _scalar, _vector
 from ._ordered import solve_ordered, solve_ordered_path

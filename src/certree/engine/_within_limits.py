@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from certree import _core
-from certree.encoding._cells import Cells, as_columns, has_columns
+from certree.encoding._row_cells import Cells, as_columns, has_columns
 from certree.numbers._digits import bound_digits
 from certree.tree._nodes import Forest, Nodes
 

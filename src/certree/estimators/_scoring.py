@@ -7,7 +7,6 @@ from inspect import Parameter, signature
 from typing import Any
 
 import numpy as np
-from sklearn.metrics import accuracy_score, balanced_accuracy_score, get_scorer
 
 from certree import metrics
 from certree.encoding._classes import encode_labels
@@ -67,6 +66,8 @@ def read_scorer(scoring: Any, model: Any) -> Scorer | None:
             f"scoring={scoring!r} does not know censored times; leave it out for the concordance, "
             "or give a function of a model, a table and its targets."
         )
+    from sklearn.metrics import get_scorer
+
     try:
         scorer: Scorer = get_scorer(scoring)
     except ValueError:
@@ -97,6 +98,8 @@ def metric_score(model: Any, objective: Any, X: Any, y: Any, weights: Any = None
     """Return the value of an objective of classifiers on any rows."""
     tree: Tree = model.tree_
     if is_direct(objective):
+        from sklearn.metrics import accuracy_score, balanced_accuracy_score
+
         plain = objective.lower() == "accuracy"
         score = accuracy_score if plain else balanced_accuracy_score
         return float(score(as_array(y), tree.predict(X), sample_weight=weights))

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import _num_samples
 
 from certree.encoding import TableEncoder
-from certree.encoding._cells import as_columns
+from certree.encoding._row_cells import as_columns
 from certree.encoding._texts import as_array
 from certree.engine._budget import current
 from certree.exceptions import OptimalityWarning, warn

@@ -30,7 +30,6 @@ from certree.exceptions import warn
 from certree.tree import Tree
 from certree.tree._plain import load_json, shown
 
-from . import _parts  # noqa: F401 (its forms)
 from ._values import (
     FORMS,
     TAGS,
@@ -66,6 +65,11 @@ def _load_estimator(name: str) -> None:
         getattr(public, name)
 
 
+def _load_parts() -> None:
+    """Load the forms of all that files hold, which a fit does not need."""
+    import_module(f"{__package__}._parts")
+
+
 # ---- writing -------------------------------------------------------------------------------------
 
 
@@ -75,6 +79,7 @@ def model_to_json(model: Any, *, indent: int | None = None) -> str:
     A parameter that files cannot hold, such as a function, is left out with a warning.
     """
     check_is_fitted(model)
+    _load_parts()
     head = {"type": TYPE, "format": FORMAT, "version": __version__}
     return json.dumps({**head, **_write(model)}, indent=indent, allow_nan=False)
 
@@ -162,6 +167,7 @@ def load(path: str | os.PathLike[str]) -> Any:
 
 def model_from_json(text: str | bytes) -> Any:
     """Return the estimator that a model file holds; ValueError for any other text."""
+    _load_parts()
     data = load_json(text, "save")
     kind = data.get("type") if isinstance(data, dict) else None
     if kind == "certree.Tree":

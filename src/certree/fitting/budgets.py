@@ -18,8 +18,8 @@ from joblib.parallel import get_active_backend
 from numpy.typing import NDArray
 
 from certree.encoding import TableEncoder
-from certree.encoding._cells import Cells
 from certree.encoding._room import Room
+from certree.encoding._row_cells import Cells
 from certree.engine._budget import Budget, budget, current
 from certree.engine._choice import Question, encode_rows
 from certree.exceptions import OptimalityWarning, warn

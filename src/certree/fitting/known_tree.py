@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from certree import engine
 from certree.encoding import Table, TableEncoder, Test, check_columns
 from certree.encoding._cell_values import is_missing
-from certree.encoding._cells import Cells, as_columns, find_test, with_tests
+from certree.encoding._row_cells import Cells, as_columns, find_test, with_tests
 from certree.numbers._scale import Scale
 from certree.tree import Tree
 from certree.tree._from_sklearn import from_sklearn, is_sklearn_tree

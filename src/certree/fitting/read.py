@@ -14,9 +14,9 @@ from sklearn.utils.validation import _num_samples
 
 from certree import engine
 from certree.encoding import Reduced, TableEncoder
-from certree.encoding._cells import Cells
 from certree.encoding._classes import check_labels, encode_labels
 from certree.encoding._not_tables import refuse_other_forms
+from certree.encoding._row_cells import Cells
 from certree.numbers._exact import cost_budget
 from certree.numbers._fractions import is_whole, read_fraction
 from certree.numbers._weights import GivenWeights, read_weights, refuse_few_digits, scale_given

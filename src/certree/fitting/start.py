@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from certree.encoding import Table, read_table
-from certree.encoding._cells import Cells
+from certree.encoding._row_cells import Cells
 
 from .known_tree import WarmTree, broken_limits, express, read_tree
 from .objectives import is_direct

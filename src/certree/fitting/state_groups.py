@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from certree import engine
 from certree.encoding import read_table
-from certree.encoding._cells import Cells, constant_within, leave_out
+from certree.encoding._row_cells import Cells, constant_within, leave_out
 from certree.engine._equal_rows import merge_equal
 from certree.engine._within_limits import LimitedProblem
 from certree.metrics import Metric

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from certree import engine
 from certree.encoding import TableEncoder
-from certree.encoding._cells import Cells
+from certree.encoding._row_cells import Cells
 from certree.numbers._scale import Scale
 from certree.results._answer import Answer
 from certree.results._certificate import Exact

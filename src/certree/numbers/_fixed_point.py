@@ -373,7 +373,7 @@ def _float_sum(numbers: NDArray[np.float64], often: NDArray[np.int64]) -> float:
 def check_size(
     numbers: NDArray[np.float64], what: str, total: Fraction = _ONE, *, are_squared: bool = False
 ) -> None:
-    """Refuse numbers so large or small that float64 has no room for what is made of them.
+    """Refuse numbers so large or small that what is made of them leaves the range of float64.
 
     Parameters
     ----------
@@ -387,9 +387,9 @@ def check_size(
         Whether squares are computed without it.
     """
     largest = Fraction(float(np.abs(numbers).max(initial=0.0)))
-    room = _LARGEST if total is _ONE and not are_squared else _LARGEST_ROOT
+    limit = _LARGEST if total is _ONE and not are_squared else _LARGEST_ROOT
     sizes = {largest, largest * total}
-    if largest and not all(1 / room <= size <= room for size in sizes):
+    if largest and not all(1 / limit <= size <= limit for size in sizes):
         weighed = "" if total is _ONE else ", times the total of sample_weight,"
         which = "whose squares" if are_squared else f"which{weighed}"
         raise ValueError(

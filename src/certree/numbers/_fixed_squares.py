@@ -123,10 +123,10 @@ class SquareSums:
         """Round the mean of each group, and separately what its rows differ from it."""
         counted = _Weights.read(self.weights, self.weight, most, None, 1)
         times = int(counted.values[0]) // int(self.weights[0])
-        room = max(
+        limit = max(
             math.isqrt(max((most - len(self.weights)) // int(counted.values.sum()), 1)) - 3, 1
         )
-        finer, coarser = room // (2 * spread), -(-2 * spread // room)
+        finer, coarser = limit // (2 * spread), -(-2 * spread // limit)
         steps = Fraction(2) ** (finer.bit_length() - 1 if finer else -coarser.bit_length())
         lines = []
         for weight, total, square in zip(
@@ -307,8 +307,8 @@ def _rounded(
     shares = np.ldexp(distances, -exponent)
     share = math.ldexp(spread, -exponent)
     # Ends of the range are rounded outwards to whole means.
-    room = math.isqrt((most - len(w) * n_outputs) // (int(w.sum()) * n_outputs)) - 3
-    steps = 1 << max(math.floor(math.log2(max(room, 1) / (2 * share))), 0)
+    limit = math.isqrt((most - len(w) * n_outputs) // (int(w.sum()) * n_outputs)) - 3
+    steps = 1 << max(math.floor(math.log2(max(limit, 1) / (2 * share))), 0)
     s = np.rint(w * steps * shares).astype(np.int64)
     # At least s**2 / w for every output, so that no leaf has a negative cost.
     lines = zip(s.tolist(), weights.values.tolist(), strict=True)

@@ -96,7 +96,7 @@ class Scale:
         return int(min(accepted, most) / self.unit)
 
 
-def fitting_penalty(wanted: Fraction, room: int) -> Fraction:
-    """Return the nearest penalty whose denominator fits; one that was asked for never vanishes."""
-    penalty = wanted.limit_denominator(max(room, 1))
-    return Fraction(1, max(room, 1)) if wanted > 0 and penalty == 0 else penalty
+def fitting_penalty(wanted: Fraction, most: int) -> Fraction:
+    """Return the nearest penalty with a denominator of at most `most`; 0 only for 0."""
+    penalty = wanted.limit_denominator(max(most, 1))
+    return Fraction(1, max(most, 1)) if wanted > 0 and penalty == 0 else penalty

@@ -311,11 +311,12 @@ def scale_given(given: GivenWeights, most: int, steps: int, *, exact: bool = Tru
         return ScaledWeights(given.units, given.quantum, True, 0.0)
     floats = given.floats()
     rows = np.flatnonzero(floats)
-    room = max(most - len(rows), len(rows))
+    # Rounding may add one to each row.
+    total = max(most - len(rows), len(rows))
     largest = float(floats.max())
     # A little more than their sum, relative to the largest because it could overflow.
     shares = Fraction(float((floats / largest).sum())) * (1 + Fraction(1, 2**20))
-    least = Fraction(largest) * max(shares / room, Fraction(1, steps))
+    least = Fraction(largest) * max(shares / total, Fraction(1, steps))
     rounded = round_floats(floats[rows], power_of_two(least))
     values = np.zeros(len(floats), dtype=np.int64)
     values[rows] = rounded.units

@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from certree.encoding._cells import Cells
+from certree.encoding._row_cells import Cells
 from certree.engine._within_limits import Finer, LimitedProblem
 from certree.numbers._digits import Amounts, to_digits
 from certree.tasks._rates import LARGEST_SCALE, Comparison, Groups, RateKind

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from certree import engine
-from certree.encoding._cells import Cells, take_rows
+from certree.encoding._row_cells import Cells, take_rows
 from certree.engine import Nodes
 from certree.engine._within_limits import LimitedProblem
 

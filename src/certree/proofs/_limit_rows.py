@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from certree.encoding._cells import as_columns, has_columns
+from certree.encoding._row_cells import as_columns, has_columns
 from certree.engine import Nodes
 from certree.engine._equal_rows import merge_equal
 from certree.engine._row_types import RowTypes, row_types

@@ -12,6 +12,7 @@ import copy
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -367,7 +368,18 @@ class ParetoFront(Trees["OptimalTreeClassifier"]):
             complexity=exact(penalty),
             complexity_per=complexity_per,
             split_penalty=exact(penalty),
+            cuts=self._cuts(),
         )
+
+    def _cuts(self) -> tuple[tuple[Exact, ...], ...]:
+        """Return what the front proves: no tree is below a side of its convex hull."""
+        proven = self.certificate.points if self.is_optimal else self.certificate.lower_points
+        corners = sorted(_hull([point[:2] for point in proven]))
+        cuts: list[tuple[Exact, ...]] = [(1, 0, 0, corners[0][0]), (0, 1, 0, corners[-1][1])]
+        for (fp, fn), (more_fp, less_fn) in pairwise(corners):
+            a, b = exact(fn - less_fn), exact(more_fp - fp)
+            cuts.append((a, b, 0, exact(a * fp + b * fn)))
+        return tuple(cuts)
 
     # ---- reports --------------------------------------------------------------------------------
 

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from certree.encoding._cells import Cells
+from certree.encoding._row_cells import Cells
 
 _Number = TypeVar("_Number", bound=np.generic)
 

@@ -88,6 +88,8 @@ class PlainTree:
             rows = None if tree.payload.rows is None else tree.payload.rows.tolist()
         except AttributeError:
             raise CertificateError(f"expected a tree, got a {type(tree).__name__}.") from None
+        check_finite(tree.classes, "what leaves of the tree predict")
+        check_finite(tree.counts, "the weight of rows in the tree")
         outcomes = [len(test["categories"]) if "categories" in test else 2 for test in tests]
         children = [
             range(start, start + outcomes[test]) if test >= 0 else range(0)
@@ -114,6 +116,13 @@ class PlainTree:
     def name(self, leaf: int) -> str | None:
         """Return what the prediction of a leaf is called."""
         return self.names[self.label[leaf]] if self.label[leaf] < len(self.names) else None
+
+
+def check_finite(stated: Any, what: str) -> None:
+    """Raise CertificateError if some numbers of a model are missing or infinite."""
+    numbers = np.asarray(stated)
+    if numbers.dtype.kind == "f" and not np.isfinite(numbers).all():
+        raise CertificateError(f"{what} is missing or infinite.")
 
 
 @dataclass(frozen=True)

@@ -1,8 +1,9 @@
 """The bound on a metric that follows from cuts: no errors that satisfy all of them are worth more.
 
 A cut says that every tree has ``a * fp + b * fn + c * splits >= v``. Ratios of linear functions are
-greatest in a corner of what cuts leave, and the errors of trees are multiples of the unit of
-weights. The bounds of other metrics need arguments beyond cuts.
+greatest in a corner of what cuts leave, and so are, above the values of single leaves, MCC and
+Fowlkes-Mallows (docs/theory/metrics.md). The errors of trees are multiples of the unit of weights.
+The bounds of other metrics need arguments beyond cuts.
 """
 
 from __future__ import annotations
@@ -17,18 +18,20 @@ from ._audit import Audit
 from ._formulas import exceeds
 from ._plain_numbers import show
 
-_RATIOS = (
+_GREATEST_IN_CORNERS = (
     "Accuracy",
     "BalancedAccuracy",
     "CohenKappa",
     "F1",
     "FBeta",
+    "FowlkesMallows",
     "Informedness",
     "Jaccard",
+    "MCC",
     "Tversky",
     "WeightedAccuracy",
 )
-"""Metrics that are ratios of linear functions of the two errors, by their classes."""
+"""Metrics that are greatest in corners, by their classes."""
 
 # Most cuts whose corners are tried, and most errors between corners.
 _MOST_CUTS = 300
@@ -42,14 +45,11 @@ def rests_on_cuts(audit: Audit, metric: Any) -> bool:
     """Return whether a lower bound was proven by the cuts that are stated, and by nothing else.
 
     With a penalty, some cuts hold for some numbers of splits only, and are not stated; a search of
-    some of the tests states none, and neither does a pick of a front, which has no history. Limits
-    and fairness have proofs of their own kind.
+    some of the tests states none. Limits and fairness have proofs of their own kind.
     """
     certificate = audit.certificate
-    is_pick = certificate.cuts is None and not certificate.history
     return (
-        metric.kind in _RATIOS
-        and not is_pick
+        metric.kind in _GREATEST_IN_CORNERS
         and type(certificate).__name__ == "Certificate"
         and 0 not in (certificate.n_tests, certificate.max_depth, certificate.max_splits)
         and certificate.split_penalty == 0
@@ -65,7 +65,7 @@ def check_cut_bound(audit: Audit, metric: Any, found: Any, unit: Fraction) -> No
     audit : Audit
         Where differences go.
     metric : Objective
-        A ratio.
+        A metric that is greatest in corners.
     found : Confusion
         The errors of the tree.
     unit : Fraction
@@ -112,7 +112,7 @@ class _Corners:
     width, height : Fraction
         Most errors of the first and of the second kind.
     is_better : callable
-        Whether a point is worth more than the lower bound says: a half-plane.
+        Whether a point is worth more than the lower bound says. All others form a convex set.
     """
 
     def __init__(
@@ -137,7 +137,7 @@ class _Corners:
         better = [i for i, at in enumerate(self.places) if self._is_better(at)]
         if not better:
             return None
-        # What is better and satisfies all cuts is convex: it lies around these corners.
+        # On a side from a corner that is not better to one that is, a last part is better.
         first, last = better[0], better[-1]
         low = ceil(self.places[first] / unit)
         if first:

@@ -363,10 +363,14 @@ def _check_columns(
     names = list(map(models.data.table.name, features))
     audit.compare("names of columns in formulas", list(payload.columns), names)
     weights = models.data.weights
+    # Leaves with one formula hold one model.
+    of_model: dict[int, list[int]] = {}
     for leaf in walk.leaves:
-        rows = walk.rows[leaf]
+        of_model.setdefault(walk.tree.label[leaf], []).extend(walk.rows[leaf])
+    for model, rows in of_model.items():
         total = sum((weights[row] * models.target[row] for row in rows), Fraction(0))
         mean, size = total / models.data.weight(rows), max(abs(models.target[i]) for i in rows)
-        stated = float(payload.means[walk.tree.label[leaf]])
-        audit.compare_within(f"mean of leaf {leaf}", read(stated), mean, size / 2**44 + LAST_FLOAT)
-    audit.done("the columns of formulas, and the mean of every leaf")
+        stated = float(payload.means[model])
+        what = f"mean of the rows with formula {model}"
+        audit.compare_within(what, read(stated), mean, size / 2**44 + LAST_FLOAT)
+    audit.done("the columns of formulas, and the mean of the rows of each")

@@ -22,6 +22,7 @@ from ._audit import (
     Data,
     GivenRows,
     Walk,
+    check_finite,
     check_size,
     predictions_of,
     read_rows,
@@ -291,6 +292,7 @@ def _check_leaves(
     shape = (len(walk.rows), decided.oracle.n_costs)
     if np.shape(taken) != shape or np.shape(model.costs_) != shape:
         raise CertificateError(f"decisions_ and costs_ must be of shape {shape}, by node and cost.")
+    check_finite(taken, "a decision in decisions_")
     total = Fraction(0)
     for node, rows in walk.rows.items():
         sums = decided.total(rows)

@@ -56,8 +56,9 @@ class LinearStatement(TaskStatement):
             found = problem.fit(np.flatnonzero(reached.leaves == node), reached.sums[node])
             lines[node] = [found.intercept, *found.slopes]
         label, values = distinct(lines, nodes.is_leaf)
-        means = np.zeros(len(values))
-        means[label[leaf]] = problem.read(reached.sums, reached.leaves)[leaf]
+        # Leaves with one formula hold one model: its mean is that of the rows of all of them.
+        first = np.array([leaf[label[leaf] == k][0] for k in range(len(values))])
+        means = problem.read(reached.sums, first[label[reached.leaves]])[first]
         counts, rows = self.amounts(nodes, reached.leaves)
         columns = tuple(names[f] for f in features)
         return LinearLeaves(label, counts, values, features, columns, means, rows=rows)
