@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -17,10 +17,9 @@ from certree.estimators._parameters import Number, OneOf, WholeNumber
 from certree.estimators._task_tree import BaseTaskTree
 from certree.estimators._vocabulary import fitted, parameter, with_parameters
 from certree.fitting.asked import COSTS, Objective
-from certree.fitting.budgets import BudgetOptions, open_call
+from certree.fitting.budgets import BudgetRequest, open_call
 from certree.fitting.fit import fit
 from certree.fitting.fitted import Fitted
-from certree.fitting.goals import TaskGoal
 from certree.fitting.plan import plan
 from certree.fitting.read import count_rows
 from certree.fitting.request import Request
@@ -31,14 +30,20 @@ from certree.fitting.tree_limits import (
     with_limits,
 )
 from certree.leaves.costs.loss import Rewards
-from certree.numbers._fixed_point import check_numbers
 from certree.numbers._fractions import is_whole
 from certree.results._activity import phase, proven
 from certree.results._progress import Callback
-from certree.tasks._label_costs import read_labels
 from certree.tasks._limited import Limited
 from certree.tasks._task import Task
 
+from ._policy_rows import (
+    PolicyGoal,
+    PolicyRows,
+    named_treatments,
+    read_rewards,
+    rows_of_weight,
+    spread_scores,
+)
 from ._policy_scores import (
     METHODS,
     History,
@@ -52,45 +57,6 @@ from ._policy_value import PolicyValue, mean_value, refitted_error
 
 if TYPE_CHECKING:
     from typing_extensions import Self
-
-
-@dataclass(frozen=True)
-class PolicyRows:
-    """What treatments bring the rows.
-
-    Attributes
-    ----------
-    rewards : array of shape (n_rows, n_treatments)
-        The scores to be maximised.
-    treatments : array of shape (n_treatments,)
-        The treatments.
-    received : int array or None
-        The treatment that each row has received, if that is known.
-    outcomes, propensities : array of shape (n_rows, n_treatments), or None
-        The estimates behind the scores.
-    sums : CostSums or None
-        The same scores as sums over the rows of groups, for reduced tables.
-    """
-
-    rewards: NDArray[np.float64]
-    treatments: NDArray[Any]
-    received: NDArray[Any] | None = None
-    outcomes: NDArray[np.float64] | None = None
-    propensities: NDArray[np.float64] | None = None
-    sums: CostSums | None = None
-
-
-@dataclass(frozen=True, kw_only=True)
-class PolicyGoal(TaskGoal):
-    """Treatments with the best outcomes.
-
-    Attributes
-    ----------
-    rows : PolicyRows
-        What treatments bring the rows.
-    """
-
-    rows: PolicyRows
 
 
 @with_parameters
@@ -264,7 +230,7 @@ class PolicyTree(BaseTaskTree):
         PolicyTree
             The fitted estimator itself.
         """
-        options = BudgetOptions.of(self)
+        options = BudgetRequest.of(self)
         with open_call(type(self).__name__, options) as call:
             with call.nothing_to_return():
                 rows = self._read_rows(
@@ -316,7 +282,7 @@ class PolicyTree(BaseTaskTree):
         scores = self._scores(X, history, sample_weight, propensity, outcomes)
         return PolicyRows(
             scores.rewards,
-            _named_treatments(history.treatments, scores.rewards),
+            named_treatments(history.treatments, scores.rewards),
             None if self.min_treated is None else history.codes,
             scores.outcomes,
             scores.propensities,
@@ -327,7 +293,7 @@ class PolicyTree(BaseTaskTree):
     ) -> PolicyScores:
         """Estimate what treatments bring the rows that count; the others have zeros."""
         n_rows = len(history.codes)
-        kept = _kept(sample_weight, n_rows)
+        kept = rows_of_weight(sample_weight, n_rows)
         if kept is None:
             return policy_scores(X, history, self._teacher(), propensity, outcomes)
         check_given(history, kept, propensity, outcomes)
@@ -344,7 +310,7 @@ class PolicyTree(BaseTaskTree):
             None if propensity is None else np.asarray(propensity)[kept],
             None if outcomes is None else np.asarray(outcomes)[kept],
         )
-        return _spread(scores, kept, n_rows)
+        return spread_scores(scores, kept, n_rows)
 
     def fit_rewards(
         self,
@@ -394,14 +360,14 @@ class PolicyTree(BaseTaskTree):
 
     def _read_rewards(self, n_rows: int, rewards: Any, treatment: Any = None) -> PolicyRows:
         """Read rewards that are given, and what the rows have received."""
-        table = _read_rewards(rewards, n_rows)
+        table = read_rewards(rewards, n_rows)
         labels = np.arange(table.shape[1]) if self.treatments is None else self.treatments
         received = None
         if treatment is not None:
             nothing = np.zeros(len(table))
             received = read_history(treatment, nothing, len(table), labels, all_seen=False).codes
         sums = rewards if isinstance(rewards, CostSums) else None
-        return PolicyRows(table, _named_treatments(labels, table), received, sums=sums)
+        return PolicyRows(table, named_treatments(labels, table), received, sums=sums)
 
     def _goal(
         self, X: Any, y: Any, sample_weight: Any, costs: Any = None, **call: Any
@@ -426,7 +392,7 @@ class PolicyTree(BaseTaskTree):
         self, y: Any, n_rows: int, sample_weight: Any = None, costs: Any = None
     ) -> Task | Limited:
         received = getattr(self, "_received", None)
-        rows = PolicyRows(_read_rewards(y, n_rows), self.treatments_, received)
+        rows = PolicyRows(read_rewards(y, n_rows), self.treatments_, received)
         return self._task_on(rows, sample_weight)
 
     def _task_on(self, rows: PolicyRows, sample_weight: Any) -> Task | Limited:
@@ -509,7 +475,7 @@ class PolicyTree(BaseTaskTree):
         n_rows = len(chosen)
         rows = np.arange(n_rows)
         if rewards is not None:
-            table = _read_rewards(rewards, n_rows)
+            table = read_rewards(rewards, n_rows)
             if table.shape[1] != len(self.treatments_):
                 raise ValueError(
                     f"rewards must have one column for each of the {len(self.treatments_)} "
@@ -574,44 +540,3 @@ class PolicyTree(BaseTaskTree):
         tags.target_tags.single_output = False
         tags.target_tags.multi_output = True
         return tags
-
-
-def _named_treatments(treatments: Any, rewards: NDArray[np.float64]) -> NDArray[Any]:
-    return read_labels(treatments, rewards.shape[1], "rewards", "treatments")
-
-
-def _read_rewards(rewards: Any, n_rows: int) -> NDArray[np.float64]:
-    table = check_numbers(rewards, "rewards", (n_rows, None), exactly=True)
-    if table.shape[1] == 1:
-        return np.hstack([np.zeros((n_rows, 1)), table])
-    return table
-
-
-def _kept(sample_weight: Any, n_rows: int) -> NDArray[np.intp] | None:
-    """Return the rows of positive weight, or None if that is all or not to be seen here."""
-    if sample_weight is None:
-        return None
-    weights = np.asarray(sample_weight)
-    if weights.shape != (n_rows,) or weights.dtype.kind not in "iuf" or (weights > 0).all():
-        return None
-    return np.flatnonzero(weights > 0)
-
-
-def _spread(scores: PolicyScores, kept: NDArray[np.intp], n_rows: int) -> PolicyScores:
-    """Return scores for all rows, zero for those that do not count."""
-
-    def spread(part: NDArray[np.float64] | None) -> NDArray[np.float64] | None:
-        if part is None:
-            return None
-        whole = np.zeros((n_rows, part.shape[1]))
-        whole[kept] = part
-        return whole
-
-    rewards = spread(scores.rewards)
-    assert rewards is not None
-    return replace(
-        scores,
-        rewards=rewards,
-        outcomes=spread(scores.outcomes),
-        propensities=spread(scores.propensities),
-    )

@@ -20,8 +20,8 @@ from certree.estimators._reading import EncodesTables
 from certree.estimators._vocabulary import check_parameters, fitted, parameter, with_parameters
 from certree.exceptions import OptimalityWarning, warn
 from certree.files import written_by_fields
-from certree.fitting.budgets import BudgetOptions, open_call, run_jobs
-from certree.fitting.read import TableOptions, count_rows, encode, refuse_reduced
+from certree.fitting.budgets import BudgetRequest, open_call, run_jobs
+from certree.fitting.read import TableRequest, count_rows, encode, refuse_reduced
 from certree.numbers._exact import scale_weights
 from certree.numbers._fractions import is_whole
 from certree.oracles import Oracle
@@ -148,7 +148,7 @@ class SPOForest(DecisionMixin, EncodesTables):
         """
         check_parameters(self)
         n_rows = count_rows(X)
-        options = BudgetOptions.of(self)
+        options = BudgetRequest.of(self)
         with self._unchanged_if_raised(), open_call(type(self).__name__, options) as call:
             with call.nothing_to_return():
                 growing = self._set_up(X, y, sample_weight, n_rows)
@@ -169,7 +169,7 @@ class SPOForest(DecisionMixin, EncodesTables):
         given = None if sample_weight is None else weights.values
         question = engine.Question(self.max_depth, search="rows")
         refuse_reduced(X)
-        encoded = encode(TableOptions.of(self), X, given, question)
+        encoded = encode(TableRequest.of(self), X, given, question)
         self._take_encoder(encoded.encoder, encoded.least_rows)
         columns = as_columns(encoded.cells)
         values = weights.values if kept is None else weights.values[kept]

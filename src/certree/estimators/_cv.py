@@ -24,7 +24,7 @@ from certree.engine._budget import Budget, budget
 from certree.engine._workers import leaving_interrupts
 from certree.exceptions import OptimalityWarning, RareClassWarning, warn
 from certree.fitting.asked import Asked
-from certree.fitting.budgets import BudgetOptions, job_count, open_call, run_jobs, shares_memory
+from certree.fitting.budgets import BudgetRequest, job_count, open_call, run_jobs, shares_memory
 from certree.fitting.certify import find_path
 from certree.fitting.plan import plan
 from certree.fitting.prove import state_sum
@@ -176,7 +176,7 @@ class ChoosesSize(BudgetParameters, PredictsByTree):
         n_rows = count_rows(X)
         if n_rows < 2:
             raise ValueError("Cross-validation needs more than 1 sample, got n_samples = 1.")
-        options = BudgetOptions.of(self)
+        options = BudgetRequest.of(self)
         with self._unchanged_if_raised(), open_call(type(self).__name__, options) as call:
             with call.nothing_to_return():
                 data = _prepared(model, X, y, params, n_rows)

@@ -212,7 +212,7 @@ class FairTreeClassifier(PredictsClasses, ClassParameters, BaseOptimalTree):
     def _goal(
         self, X: Any, y: Any, sample_weight: Any, sensitive_features: Any = None, **call: Any
     ) -> GroupGoal:
-        read_tolerances(self.constraint, self.tolerance)  # refuses what is no share
+        read_tolerances(self.constraint, self.tolerance)  # refuses numbers that are not shares
         return GroupGoal(
             y=y,
             objective=self.objective,

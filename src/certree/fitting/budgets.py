@@ -95,7 +95,7 @@ def memory_bytes(limit: object) -> int | None:
 
 
 @dataclass(frozen=True)
-class BudgetOptions:
+class BudgetRequest:
     """What a call may take, and what it shows meanwhile."""
 
     time_limit: float | None
@@ -104,13 +104,13 @@ class BudgetOptions:
     verbose: Any
 
     @classmethod
-    def of(cls, owner: Any) -> BudgetOptions:
+    def of(cls, owner: Any) -> BudgetRequest:
         """Read the parameters of an estimator; those that it lacks are no limits."""
         return cls(*(getattr(owner, one.name, None) for one in fields(cls)))
 
 
 @contextmanager
-def open_call(by: str, options: BudgetOptions) -> Iterator[Budget]:
+def open_call(by: str, options: BudgetRequest) -> Iterator[Budget]:
     """Open the budget of a call of an estimator, and show what the call does."""
     memory = memory_bytes(options.memory_limit)
     with budget(options.time_limit, memory) as call, watched(by, options.verbose, call):

@@ -29,7 +29,7 @@ from certree.tasks._limited import Limited, LimitedOnRows, Planes
 from certree.tree import Payload
 
 from .fitted import Fitted, conclude
-from .request import Request, SizeOptions
+from .request import Request, SizeRequest
 from .state_task import Reached, TaskStatement, scale_of, state_task
 
 # The most that the splits of a tree may cost, and its leaves, in units of the search.
@@ -102,7 +102,7 @@ def state_limited(request: Request) -> LimitedStatement:
     return replace(statement, scale=_with_full_penalty(request.size, statement))
 
 
-def _with_full_penalty(size: SizeOptions, statement: LimitedStatement) -> Scale:
+def _with_full_penalty(size: SizeRequest, statement: LimitedStatement) -> Scale:
     """Return the scale with the penalty as it was given.
 
     Without limits a penalty above all that a split can save is as good as any other; with them,

@@ -31,7 +31,7 @@ _ENCODER_STEPS = 2**30
 
 
 @dataclass(frozen=True)
-class TableOptions:
+class TableRequest:
     """How tests are derived from a table, and how many rows they must leave together."""
 
     min_samples_leaf: Any
@@ -43,7 +43,7 @@ class TableOptions:
     splits: Any
 
     @classmethod
-    def of(cls, owner: Any) -> TableOptions:
+    def of(cls, owner: Any) -> TableRequest:
         """Read the parameters of an estimator."""
         return cls(*(getattr(owner, one.name) for one in fields(cls)))
 
@@ -128,7 +128,7 @@ def least_rows(limit: Any, total: Fraction | int) -> int:
 
 
 def encode(
-    table: TableOptions,
+    table: TableRequest,
     X: Any,
     sample_weight: NDArray[np.int64] | None,
     question: engine.Question,
@@ -138,7 +138,7 @@ def encode(
 
     Parameters
     ----------
-    table : TableOptions
+    table : TableRequest
         How tests are chosen.
     X : table or Reduced
         The rows; the tests of a reduced table are chosen.

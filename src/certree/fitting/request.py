@@ -18,17 +18,17 @@ from certree.results._certificate import Exact
 from certree.results._progress import Callback, Measure, Observer
 
 from .asked import Asked
-from .budgets import BudgetOptions, thread_count
+from .budgets import BudgetRequest, thread_count
 from .goals import ClassGoal, Goal, GroupGoal, TaskGoal
 from .plan import Route, plan
-from .read import TableOptions, count_rows, refuse_reduced
+from .read import TableRequest, count_rows, refuse_reduced
 
 if TYPE_CHECKING:
     from .statement import Statement
 
 
 @dataclass(frozen=True)
-class SizeOptions:
+class SizeRequest:
     """How large a tree may be, and what its size costs.
 
     Attributes
@@ -48,7 +48,7 @@ class SizeOptions:
 
 
 @dataclass(frozen=True)
-class SearchOptions:
+class SearchRequest:
     """How the search proceeds, and when it may end early."""
 
     search: Any
@@ -93,10 +93,10 @@ class Request:
     """
 
     by: str
-    size: SizeOptions
-    table: TableOptions
-    search: SearchOptions
-    budget: BudgetOptions
+    size: SizeRequest
+    table: TableRequest
+    search: SearchRequest
+    budget: BudgetRequest
     asked: Asked
     route: Route
     goal: Goal
@@ -146,15 +146,15 @@ class Request:
         depth = owner.max_depth
         return cls(
             by=type(owner).__name__,
-            size=SizeOptions(
+            size=SizeRequest(
                 None if depth is None else int(depth),
                 owner._split_limit,
                 owner.complexity,
                 owner.complexity_per,
             ),
-            table=TableOptions.of(owner),
-            search=SearchOptions(owner.search, owner.gap, getattr(owner, "executor", None)),
-            budget=BudgetOptions.of(owner),
+            table=TableRequest.of(owner),
+            search=SearchRequest(owner.search, owner.gap, getattr(owner, "executor", None)),
+            budget=BudgetRequest.of(owner),
             asked=asked,
             route=route,
             goal=goal,

@@ -32,7 +32,7 @@ from certree.tree import Labels, Numbers, Payload, SeveralLabels, SeveralNumbers
 from .counted_rows import CountedRows, NodeAmounts
 from .measurements import Measurements
 from .read import encode
-from .request import Request, SizeOptions
+from .request import Request, SizeRequest
 from .statement import Statement, tree_over
 
 # No tree is called optimal if rounding is more than one over this of the cost of a single leaf.
@@ -439,7 +439,7 @@ def _on(request: Request, rows: Rows) -> tuple[LeafProblem | LimitedOnRows, Scal
 
 
 def scale_of(
-    size: SizeOptions, problem: LeafProblem, penalty: Fraction, stated: Fraction | None = None
+    size: SizeRequest, problem: LeafProblem, penalty: Fraction, stated: Fraction | None = None
 ) -> Scale:
     """Return the scale of a task on which a split costs so many units."""
     return Scale.of(
