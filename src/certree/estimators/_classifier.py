@@ -212,8 +212,8 @@ class OptimalTreeClassifier(PredictsClasses, DepthByPosition, ClassParameters, S
         Parameters
         ----------
         X : table of shape (n_rows, n_features)
-            NumPy array, list of rows, pandas or polars frame; numbers, booleans, categories,
-            texts, missing values.
+            NumPy array, list of rows, data frame; numbers, booleans, categories, texts, missing
+            values.
         y : array-like of shape (n_rows,) or (n_rows, n_outputs)
             Class labels: texts, booleans or integers; several columns are several outputs.
         sample_weight : array-like of shape (n_rows,), optional

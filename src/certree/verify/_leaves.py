@@ -30,6 +30,7 @@ from ._plain_numbers import (
     root_above,
     share_explained,
 )
+from ._raw_frames import as_frame
 from ._survival_audit import survival
 
 # ---- by label ----------------------------------------------------------------------------------
@@ -159,9 +160,10 @@ def match_classes(given: Sequence[Any], classes: Any, n_columns: int) -> list[An
 
 def output_columns(y: Any) -> list[Any]:
     """Return the columns of y, if it has several; [] for one output."""
-    if hasattr(y, "columns") and not isinstance(y, np.ndarray):
-        names = list(y.columns)
-        return [as_array(y[name]) for name in names] if len(names) > 1 else []
+    frame = as_frame(y)
+    if frame is not None:
+        columns = [np.asarray(series.to_numpy()) for series in frame[1].iter_columns()]
+        return columns if len(columns) > 1 else []
     if isinstance(y, np.ndarray):
         return list(np.asarray(y).T) if y.ndim == 2 and y.shape[1] > 1 else []
     lines = list(y) if isinstance(y, list | tuple) else []
@@ -171,7 +173,8 @@ def output_columns(y: Any) -> list[Any]:
 
 def check_output_names(audit: Audit, tree: Any, y: Any) -> None:
     """Compare what a tree calls its outputs with the names of the columns of y."""
-    names = getattr(y, "columns", None)
+    frame = as_frame(y)
+    names = getattr(y, "columns", None) if frame is None else frame[0]
     wanted = None if names is None else tuple(map(str, names))
     audit.compare("names of outputs", tree.payload.output_names, wanted)
 
