@@ -257,7 +257,8 @@ class OptimalTreeClassifier(PredictsClasses, DepthByPosition, ClassParameters, S
         several = None if y is None else read_outputs(y, n_rows)
         if several is not None:
             task = Misclassification(output_weights=self.output_weights)
-            return TaskGoal(y=several, n_outputs=several.shape[1], task=task)
+            name = task_name(self.objective)
+            return TaskGoal(y=several, n_outputs=several.shape[1], task=task, name=name)
         refuse_for_one(self.output_weights)
         goal = ClassGoal(
             y=y,
@@ -274,7 +275,7 @@ class OptimalTreeClassifier(PredictsClasses, DepthByPosition, ClassParameters, S
         is_balanced = task_name(self.objective) == "balanced_accuracy"
         errors = Misclassification("balanced" if is_balanced else self.class_weight)
         limited = Limited(errors, *goal.limits_on(classes.tolist(), n_rows, sample_weight))
-        return TaskGoal(y=y, task=limited, classes=classes)
+        return TaskGoal(y=y, task=limited, name=task_name(self.objective), classes=classes)
 
     def _take(self, fitted: Fitted) -> Self:
         super()._take(fitted)

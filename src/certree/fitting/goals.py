@@ -82,6 +82,8 @@ class TaskGoal(Goal):
     ----------
     task : Task, Limited, Front or Separable
         What is minimised, within which limits.
+    name : str
+        What certificates call it, if not by the name of the task.
     kind : type or None
         The statement to make of it; None: `TaskStatement`.
     classes : array or None
@@ -99,6 +101,7 @@ class TaskGoal(Goal):
     """
 
     task: Any
+    name: str = ""
     kind: type[TaskStatement] | None = None
     classes: NDArray[Any] | None = None
     test_costs: Any = None

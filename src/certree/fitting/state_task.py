@@ -82,7 +82,6 @@ class TaskStatement(Statement):
     measurements: Measurements | None
 
     certificate_kind: ClassVar[type[Record]] = TaskCertificate
-    measures: ClassVar[tuple[str, str]] = ("cost", "objective")
 
     def with_least_rows(self, min_samples_leaf: Any) -> Self:
         """Return the statement with the least size of leaves as its task counts rows."""
@@ -171,7 +170,10 @@ class TaskStatement(Statement):
 
     @property
     def measure(self) -> Measure:
-        return Measure(self.problem.objective_name, self.objective)
+        name = self.problem.objective_name
+        if name == "accuracy" and (self.problem.class_weights or self.counted.is_weighted):
+            name = "weighted accuracy"
+        return Measure(name, self.objective)
 
     def objective(self, cost: Exact) -> float:
         return self.problem.objective(Fraction(cost))
@@ -180,10 +182,18 @@ class TaskStatement(Statement):
         rows = self.rows
         return {
             "weight_quantum": None if rows.given is None else exact(rows.quantum),
-            "class_weights": None,
             "rounding": exact(self.problem.rounding),
             "unit": exact(self.scale.unit),
+            **self._stated_classes(),
         }
+
+    def _stated_classes(self) -> dict[str, Any]:
+        """Return the weights of classes, and the weight of all rows that includes them."""
+        weights = self.problem.class_weights
+        if weights is None:
+            return {"class_weights": None}
+        total = exact(self.problem.complexity_unit)
+        return {"class_weights": tuple(map(exact, weights)), "total_weight": total}
 
     def doubted(self, answer: Answer, accepted: Fraction) -> Answer:
         if answer.status in ("optimal", "gap") and hides_much(self.problem):
@@ -373,7 +383,7 @@ def state_task(request: Request, search: engine.Search, kind: type[S]) -> S:
         question = question.about(rule, vectors_of(problem))
         encoded = encode(request.table, request.X, for_encoder, question, goal.more_rows)
     statement = kind(
-        task=goal.task.name,
+        task=goal.name or goal.task.name,
         columns=encoded.cells,
         encoder=encoded.encoder,
         scale=scale,

@@ -68,8 +68,10 @@ class Statement(ABC):
     certificate_kind: ClassVar[type[Record]]
     """The class of certificates about trees."""
 
-    measures: ClassVar[tuple[str, str]]
-    """What paths call the cost and the objective."""
+    @property
+    def measures(self) -> tuple[str, str]:
+        """What paths call the cost and the objective."""
+        return "cost", "objective"
 
     @property
     def min_leaf(self) -> int:
