@@ -372,6 +372,8 @@ class OptimalTreeClassifier(PredictsClasses, DepthByPosition, ClassParameters, S
             del self.tree_
         if answer.cost is not None:
             self._hold(statement, answer.nodes)
+        if isinstance(statement, TaskStatement):
+            more = {"task": task_name(self.objective), **more}
         if kind is None:
             kind = TaskCertificate if isinstance(statement, TaskStatement) else Certificate
         self.certificate_ = certify(self, statement, answer, kind, **more)

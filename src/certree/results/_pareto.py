@@ -190,6 +190,12 @@ class ParetoFront(CertifiedTrees["OptimalTreeClassifier"]):
         return self.points[:, 1]
 
     @property
+    def measures(self) -> tuple[str, str]:
+        """What `fp` and `fn` are called: "weighted" where rows or classes have weights."""
+        by = "weighted " if self._model.certificate_.is_weighted else ""
+        return f"{by}false positives", f"{by}false negatives"
+
+    @property
     def splits(self) -> NDArray[np.int64]:
         """Number of splits of each tree."""
         return self.points[:, 2].astype(np.int64)
@@ -407,22 +413,27 @@ class ParetoFront(CertifiedTrees["OptimalTreeClassifier"]):
         return front_chart(self)
 
     def _title(self) -> str:
-        return f"Front of {many(len(self), 'tree')}: {status_text(self.status)}"
+        by = ", by weight" if self._model.certificate_.is_weighted else ""
+        return f"Front of {many(len(self), 'tree')}{by}: {status_text(self.status)}"
 
     def _lines(self) -> tuple[Sequence[str], Sequence[Sequence[Any]]]:
         lines = [
             (i, show(fp), show(fn), n) for i, (fp, fn, n) in enumerate(self.certificate.points)
         ]
-        return ("", "false positives", "false negatives", "splits"), lines
+        return ("", *self.measures, "splits"), lines
 
     def __repr__(self) -> str:
         return f"ParetoFront({len(self)} trees, status={self.status!r})"
 
     def __str__(self) -> str:
         status = status_text(self.status)
+        # All numbers of a table are by weight, where one is.
+        by = ", by weight" if self._model.certificate_.is_weighted else ""
+        wide = max((len(show(x)) for point in self.certificate.points for x in point), default=0)
+        wide = max(10, wide)
         lines = [
-            f"Front of {len(self)} trees: {status}, {self.certificate.seconds:.3g} s",
-            f"{'':>4} {'fp':>10} {'fn':>10} {'splits':>7}  best for",
+            f"Front of {len(self)} trees{by}: {status}, {self.certificate.seconds:.3g} s",
+            f"{'':>4} {'fp':>{wide}} {'fn':>{wide}} {'splits':>7}  best for",
         ]
         named: dict[int, list[str]] = {}
         for metric in map(metrics.get, metrics.names()):
@@ -440,7 +451,8 @@ class ParetoFront(CertifiedTrees["OptimalTreeClassifier"]):
                     lines.append("   ...")
                 continue
             best = ", ".join(named.get(i, []))
-            lines.append(f"{i:>4} {show(fp):>10} {show(fn):>10} {splits:>7}  {best}".rstrip())
+            numbers = f"{i:>4} {show(fp):>{wide}} {show(fn):>{wide}} {splits:>7}"
+            lines.append(f"{numbers}  {best}".rstrip())
         return "\n".join([*lines, self.certificate.statement()])
 
 

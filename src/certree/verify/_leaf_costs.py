@@ -78,6 +78,8 @@ class Leaves:
     counts_best : bool
         Whether rows are counted by the label that is best for them; if not, and if they have no
         class, they are counted by what they get.
+    class_weights : sequence of Fraction, optional
+        What an error costs each of the labels, where leaves cost errors.
     note : callable, optional
         From the rows of a node, and how far costs may be off, to what trees note on it.
     """
@@ -101,6 +103,7 @@ class Leaves:
     more_rows: int = 0
     counted: Mapping[int, int] | None = None
     counts_best: bool = False
+    class_weights: Sequence[Fraction] | None = None
     note: Callable[[Sequence[int], Fraction], Note] | None = None
 
     def paid_by_all(self, data: Data) -> Fraction:

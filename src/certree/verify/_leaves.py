@@ -78,7 +78,12 @@ def errors(data: Data, y: Any, class_weight: Any, labels: Sequence[Any] | None =
     }
     whole = sum((data.weights[row] * weights[given[row]] for row in data.rows), Fraction(0))
     leaves = label_leaves("accuracy", data, known, amounts, lambda cost: float(1 - cost / whole))
-    return replace(leaves, whole=whole, counted={row: known.index(given[row]) for row in data.rows})
+    return replace(
+        leaves,
+        whole=whole,
+        counted={row: known.index(given[row]) for row in data.rows},
+        class_weights=[weights[label] for label in known],
+    )
 
 
 def cost_matrix(data: Data, y: Any, matrix: Any, classes: Any) -> Leaves:
@@ -469,7 +474,8 @@ def _of_errors(estimator: Any, data: Data, given: GivenRows) -> Leaves:
     if np.ndim(given.y) > 1:
         return error_outputs(data, given.y, None, estimator.output_weights)
     is_balanced = str(estimator.objective).lower() == "balanced_accuracy"
-    return errors(data, given.y, "balanced" if is_balanced else estimator.class_weight)
+    leaves = errors(data, given.y, "balanced" if is_balanced else estimator.class_weight)
+    return replace(leaves, name="balanced_accuracy") if is_balanced else leaves
 
 
 def _of_costs(estimator: Any, data: Data, given: GivenRows) -> Leaves:
