@@ -17,8 +17,8 @@ from joblib.parallel import get_active_backend
 from numpy.typing import NDArray
 
 from certree.encoding import TableEncoder
-from certree.encoding._room import Room
 from certree.encoding._row_cells import Cells
+from certree.encoding._test_budget import BudgetLeft
 from certree.engine._budget import Budget, budget, current
 from certree.engine._choice import Question, encode_rows
 from certree.exceptions import OptimalityWarning, warn
@@ -117,12 +117,14 @@ def encode_within(
     call = current()
     phase("reading the table")
 
-    def room() -> Room:
+    def left() -> BudgetLeft:
         seconds = None if call is None else call.remaining()
         memory = machine_memory() if call is None or call.memory is None else call.memory
-        return Room(seconds, memory, call is not None and call.is_interrupted, question.has_pairs)
+        return BudgetLeft(
+            seconds, memory, call is not None and call.is_interrupted, question.has_pairs
+        )
 
-    columns = encode_rows(encoder, X, sample_weight, room, question)
+    columns = encode_rows(encoder, X, sample_weight, left, question)
     phase("searching")
     if call is not None:
         call.held = columns.nbytes + encoder.tests_.nbytes
