@@ -7,6 +7,7 @@ import re
 import warnings
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass, fields
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -93,14 +94,26 @@ def memory_bytes(limit: object) -> int | None:
     return min(size, 2**62)
 
 
+@dataclass(frozen=True)
+class BudgetRequest:
+    """What a call may take, and what it shows meanwhile."""
+
+    time_limit: float | None
+    memory_limit: Any
+    n_jobs: Any
+    verbose: Any
+
+    @classmethod
+    def of(cls, owner: Any) -> BudgetRequest:
+        """Read the parameters of an estimator; those that it lacks are no limits."""
+        return cls(*(getattr(owner, one.name, None) for one in fields(cls)))
+
+
 @contextmanager
-def open_call(owner: Any) -> Iterator[Budget]:
+def open_call(by: str, options: BudgetRequest) -> Iterator[Budget]:
     """Open the budget of a call of an estimator, and show what the call does."""
-    memory = memory_bytes(getattr(owner, "memory_limit", None))
-    with (
-        budget(getattr(owner, "time_limit", None), memory, owner) as call,
-        watched(owner, owner.verbose, call),
-    ):
+    memory = memory_bytes(options.memory_limit)
+    with budget(options.time_limit, memory) as call, watched(by, options.verbose, call):
         yield call
 
 
