@@ -141,8 +141,8 @@ class SeparableHunt:
                     return Failure(
                         "Markovian",
                         f"from the state {state!r}, a question of column {column} leads to "
-                        f"{before!r} after a look at the first rows and to {after!r} after one at the second; "
-                        "a state may depend on the questions above only.",
+                        f"{before!r} after a look at the first rows and to {after!r} after one at "
+                        "the second; a state may depend on the questions above only.",
                     )
         return None
 
