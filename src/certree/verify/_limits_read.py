@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ._audit import Audit, Data, Walk
-from ._force import Charges
+from ._brute_force import Charges
 from ._leaf_costs import Amounts, Leaves
 from ._plain_numbers import Exact, as_array, exact, plain_list, read, show
 

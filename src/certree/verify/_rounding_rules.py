@@ -12,7 +12,7 @@ from fractions import Fraction
 from typing import Any
 
 from ._audit import Audit, Data
-from ._force import Charges
+from ._brute_force import Charges
 from ._leaf_costs import Leaves, Rates
 from ._leaves import units_of_weight
 from ._plain_numbers import Exact, above_short, common_unit, decimals, exact, root_above

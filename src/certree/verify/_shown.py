@@ -18,13 +18,7 @@ from ._audit import Audit, Data, Walk
 from ._leaf_costs import Leaves
 from ._node_rows import ClassPlaces, check_node_rows, weight_unit
 from ._notes import Note, Printed, RowsOf, is_note, note_text
-from ._plain_numbers import Exact
-
-# What float64 may be off by where it adds up weights, as a share of them.
-_LAST_BITS = Fraction(1, 2**40)
-
-# By how much the savings of splits may be off, as a share of the cost of all rows.
-_SHARE = 1e-6
+from ._plain_numbers import Exact, last_bits
 
 
 def quiet(audit: Audit) -> Audit:
@@ -139,7 +133,7 @@ def _are_possible(
         if len(best[row]) == 1:
             sure[best[row][0]] += each[row]
     total = Fraction(sum(each[row] for row in rows))
-    slack, told = total * _LAST_BITS, list(map(Fraction, stated))
+    slack, told = total * last_bits(len(rows)), list(map(Fraction, stated))
     return (
         len(told) == n_labels
         and abs(sum(told) - total) <= slack
@@ -231,7 +225,7 @@ def check_node_costs(
     if whole <= slack:
         # There is nothing to save.
         return
-    off = _SHARE + float(2 * slack / whole)
+    off = float(last_bits(len(data.rows)) + 2 * slack / whole)
     for node, rows in sorted(walk.rows.items()):
         share = float(_above_least(data, leaves, rows) / whole)
         if not abs(float(stated[node]) - share * scale) <= off * scale:

@@ -28,7 +28,8 @@ from ._audit import (
     walk_down,
     with_candidates,
 )
-from ._force import Charges, TreeSizes, label_points, least_cost
+from ._brute_force import Charges, TreeSizes, label_points, least_cost
+from ._consistency import check_bounds, check_no_confusion, check_parameters
 from ._label_units import check_unit_in_leaves
 from ._leaf_costs import Leaves
 from ._leaves import leaves_of_estimator, leaves_of_task
@@ -52,7 +53,6 @@ from ._rounding_rules import (
 )
 from ._shown import check_node_costs, check_shown, quiet
 from ._stated_weights import are_short, check_penalty, check_quantum, cost_range
-from ._story import check_bounds, check_no_confusion, check_parameters
 
 # A tree is not optimal if rounding is more than this share of the cost of a single leaf.
 _NEGLIGIBLE = Fraction(1, 2**10)
@@ -201,7 +201,7 @@ def _check_rounding(
         allowed = allowed_for_squares(data, leaves, certificate)
     else:
         allowed = allowed_for_function(data, leaves, certificate, task)
-    check_leeway(audit, certificate.rounding, allowed)
+    check_rounding(audit, certificate.rounding, allowed)
     _check_precision(audit, data, leaves)
     _check_unit(audit, data, leaves, charges)
     unit = certificate.unit if certificate.unit > 0 else 1
@@ -234,7 +234,7 @@ def _check_penalty(audit: Audit, data: Data, leaves: Leaves, unit: Fraction) -> 
     audit.compare_within("penalty", certificate.split_penalty, wanted, slack)
 
 
-def check_leeway(audit: Audit, rounding: Exact, allowed: Exact, what: str = "rounding") -> None:
+def check_rounding(audit: Audit, rounding: Exact, allowed: Exact, what: str = "rounding") -> None:
     """Check that a rounding is at least 0 and at most the allowed one."""
     if rounding < 0:
         audit.differ(f"{what}: certified {show(rounding)}, which is negative")
