@@ -290,9 +290,9 @@ def _check_task(
     slack += noise_of_leaves(leaves, walk)
     cost = check_task_cost(audit, data, leaves, walk, _charges(model, walk), slack)
     check_shown(audit, data, walk, leaves, slack=slack)
-    if not cells[0].costs:
-        # Where rows have costs, sums do not tell what each costs at least.
-        check_node_costs(audit, data, walk, leaves, model, slack)
+    # Where rows have costs, sums do not tell what each costs at least.
+    seen = replace(leaves, of_groups=bool(cells[0].costs))
+    check_node_costs(audit, data, walk, seen, model, slack)
     return cost
 
 

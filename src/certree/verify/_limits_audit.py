@@ -81,6 +81,7 @@ def check_limited(model: Any, given: GivenRows) -> Checked:
     else:
         leaves = leaves_of_task(task.objective, data, given)
         asked = Asked.of(task, data, leaves.labels or ())
+    leaves = leaves.as_noted(tree)
     audit.compare("task", certificate.task, leaves.name)
     # The other fields are then about another problem.
     audit.raise_if_different()
@@ -101,7 +102,7 @@ def check_limited(model: Any, given: GivenRows) -> Checked:
         _check_dual(problem)
     else:
         _check_no_tree(problem)
-    if certificate.rounding > 0 and certificate.unit > 0:
+    if (certificate.rounding > 0 or leaves.of_groups) and certificate.unit > 0:
         check_unit_in_leaves(audit, leaves, places, certificate.rounding)
     check_attributes(estimator, Facts(audit, data.names, leaves.labels, leaves, given))
     audit.raise_if_different()
@@ -229,7 +230,7 @@ def _check_penalty(audit: Audit, leaves: Leaves) -> None:
         audit.differ(f"unit: certified {show(unit)}, which must be positive")
     elif unit is not None:
         multiples = {Fraction(certificate.gap or 0)}
-        if certificate.rounding == 0 and leaves.amounts is not None:
+        if certificate.rounding == 0 and leaves.amounts is not None and not leaves.of_groups:
             multiples |= {cost - min(line) for line in _weighted(leaves) for cost in line}
         if any((multiple / unit).denominator != 1 for multiple in multiples):
             audit.differ(f"unit: certified {show(unit)}, but not all costs are multiples of it")

@@ -221,6 +221,9 @@ def check_node_costs(
     if np.shape(stated) != (len(walk.rows),):
         audit.differ(f"costs of nodes: the model does not have one for each of {len(walk.rows)}")
         return
+    if leaves.of_groups:
+        _check_savings(audit, walk, leaves, stated.tolist(), Fraction(slack))
+        return
     whole, scale = _above_least(data, leaves, data.rows), float(stated[0])
     if whole <= slack:
         # There is nothing to save.
@@ -232,6 +235,32 @@ def check_node_costs(
             audit.differ(f"cost of node {node}: its share of the whole is not {share:.6g}")
             return
     audit.done("the costs of nodes, of which importances are made")
+
+
+def _check_savings(
+    audit: Audit, walk: Walk, leaves: Leaves, stated: Sequence[float], slack: Fraction
+) -> None:
+    """Compare what splits save, as shares of all savings.
+
+    Costs of nodes are above what their groups of rows cost at least, which single rows do not tell.
+    It is the same for a node and for all its children together.
+    """
+    least = {n: leaves.least(rows) if rows else Fraction(0) for n, rows in walk.rows.items()}
+    children = {node: walk.tree.children[node] for node in walk.rows}
+    saved = {n: least[n] - sum(least[c] for c in below) for n, below in children.items() if below}
+    told = {n: stated[n] - sum(stated[c] for c in below) for n, below in children.items() if below}
+    whole = sum(saved.values(), Fraction(0))
+    if whole <= slack:
+        # There is nothing to save.
+        return
+    size = max(map(abs, stated)) * float(last_bits(len(stated)))
+    scale = sum(told.values())
+    off = float(4 * len(saved) * slack / whole) * scale + 4 * len(saved) * size
+    for node, saving in saved.items():
+        if not abs(told[node] - float(saving / whole) * scale) <= off:
+            audit.differ(f"cost of node {node}: its split does not save {float(saving):.6g}")
+            return
+    audit.done("what splits save, of which importances are made")
 
 
 def _above_least(data: Data, leaves: Leaves, rows: Sequence[int]) -> Fraction:

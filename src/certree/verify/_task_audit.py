@@ -67,7 +67,7 @@ def check_task(model: Any, given: GivenRows, **more: bool) -> Checked:
     audit = Audit(certificate, estimator.get_params(deep=False))
     data = read_rows(given.X, given.sample_weight)
     task = task_of(estimator, given)
-    leaves = _leaves(estimator, task, data, given)
+    leaves = _leaves(estimator, task, data, given).as_noted(tree)
     check_parameters(audit, leaves.name, leaves.more_rows)
     encoder = encoder_of(model, estimator)
     data, charges = check_rows(audit, data, encoder, leaves.paid_by_all(data), **more)
@@ -79,7 +79,7 @@ def check_task(model: Any, given: GivenRows, **more: bool) -> Checked:
     audit.compare("number of splits", certificate.n_splits, walk.n_splits)
     check_size(audit, walk, certificate)
     _check_rows_in_leaves(walk)
-    if certificate.rounding > 0 and certificate.unit > 0:
+    if (certificate.rounding > 0 or leaves.of_groups) and certificate.unit > 0:
         places = [data.rows, *(walk.rows[leaf] for leaf in walk.leaves)]
         check_unit_in_leaves(audit, leaves, places, certificate.rounding)
     slack += _noise(leaves, walk)
@@ -216,6 +216,9 @@ def _check_precision(audit: Audit, data: Data, leaves: Leaves) -> None:
     certificate = audit.certificate
     if certificate.status != "optimal" or (leaves.amounts is None and leaves.target is None):
         return
+    if leaves.of_groups:
+        # What trees pay at least is what groups do, and rounding is bounded by what they differ by.
+        return
     above = leaves.least(data.rows) - leaves.paid_by_all(data)
     if above > certificate.rounding > 2 * above * _NEGLIGIBLE:
         audit.differ("status is 'optimal', but rounding is more than is negligible")
@@ -252,7 +255,7 @@ def _check_unit(audit: Audit, data: Data, leaves: Leaves, charges: Charges | Non
         audit.differ(f"unit: certified {show(certificate.unit)}, which must be positive")
         return
     multiples = {Fraction(certificate.gap)}
-    if certificate.rounding == 0 and leaves.amounts is not None:
+    if certificate.rounding == 0 and leaves.amounts is not None and not leaves.of_groups:
         for row, line in leaves.amounts.items():
             multiples |= {data.weights[row] * (cost - min(line)) for cost in line}
         if charges is not None:
