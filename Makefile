@@ -27,7 +27,7 @@ help:
 	@echo 'make bench     run the benchmarks'
 	@echo 'make papers    the tables and figures of the papers; FULL=1 all of them, PEERS=1 beside peers'
 	@echo 'make wheel     build archive and wheel, and try the wheel in an empty environment'
-	@echo 'make oldest    try the wheel with the oldest NumPy and scikit-learn that are supported'
+	@echo 'make oldest    try the wheel with the oldest NumPy, scikit-learn and narwhals'
 	@echo 'make sanitize  run the suite on an ASan + UBSan build'
 	@echo 'make tsan      run the core with four threads under ThreadSanitizer'
 	@echo 'make build     rebuild the extension after a change in cpp/'
@@ -112,7 +112,7 @@ wheel: $(VENV)/.wheel
 	$(BIN)/python tools/check_wheel.py
 
 # The oldest versions that pyproject.toml allows, with the oldest Python that has wheels of them.
-OLDEST := numpy==1.24.* scikit-learn==1.6.0 highspy matplotlib pandas polars
+OLDEST := numpy==1.24.* scikit-learn==1.6.0 narwhals==2.0.1 highspy matplotlib pandas polars
 OLDEST_TESTS ?= tests/test_minimal.py tests/sklearn tests/unit/test_classifier.py \
     tests/unit/test_classifier_tables.py tests/unit/test_tables.py tests/unit/test_regressor.py
 oldest: $(VENV)/.wheel

@@ -20,6 +20,13 @@ LAYERS = (
 ROLES = {"loss", "payload", "estimator"}
 
 
+# What speaks of ranks: the form of the rows is chosen and read here, and nowhere else.
+KNOW_RANKS = {
+    *("encoding/_ranks.py", "encoding/_row_cells.py", "encoding/_encoder.py"),
+    *("encoding/_choose.py", "engine/_choice.py", "engine/_search.py", "engine/_ordered.py"),
+}
+
+
 def _files() -> list[Path]:
     return sorted(PACKAGE.rglob("*.py"))
 
@@ -100,6 +107,24 @@ def test_only_the_engine_imports_the_extension() -> None:
     """All others speak of problems and options."""
     users = {_folder(path) for path, module, _ in _ours() if module.startswith("certree._core")}
     assert users == {"engine"}
+
+
+def test_few_modules_know_ranks() -> None:
+    """All others hold cells: whether these are columns or ranks is for the engine to choose."""
+    known = {
+        *("RankedColumns", "count_ranks", "rank_columns", "rank_values"),
+        *("can_use_ranks", "prefers_ranks", "solve_ordered", "solve_ordered_path"),
+    }
+    users = set()
+    for path in _files():
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            named = getattr(node, "id", None), getattr(node, "attr", None)
+            imported = [
+                alias.name for alias in getattr(node, "names", []) if hasattr(alias, "name")
+            ]
+            if known & {*named, *imported}:
+                users.add(path.relative_to(PACKAGE).as_posix())
+    assert users == KNOW_RANKS
 
 
 def test_no_two_modules_have_the_same_name() -> None:

@@ -6,7 +6,7 @@
 
 #include "base/check.hpp"
 #include "entry_point.hpp"
-#include "search/ordered/search.hpp"
+#include "search/ordered/rounds.hpp"
 #include "search/ordered/shape.hpp"
 #include "tasks/quantile_loss.hpp"
 
@@ -70,7 +70,9 @@ struct Solve {
     inner.gap = scale.from_caller(options.gap);
   }
 
-  OrderedSearch search() { return {data, inner, scale.objective, budget, memory, table, progress}; }
+  OrderedContext context(bool has_sizes) {
+    return {data, inner, scale.objective, budget, memory, table, progress, has_sizes};
+  }
 
   Budget& budget;
   MemoryBudget& memory;
@@ -102,7 +104,7 @@ Result run(const OrderedView& view, const Task& task, const Options& options, Ob
     check_ranks(view, budget);
     Solve solve(view, task, options, budget, memory, std::move(observer));
     if (options.known_value >= 0) solve.progress.assume(known_value(options, solve.scale, options.smallest));
-    run_within(budget, [&] { solve.search().run(solve.shape, result.counters); });
+    run_within(budget, [&] { run_ordered(solve.context(false), solve.shape, result.counters); });
     solve.progress.observe();
     if (solve.progress.tree().nodes.empty() && options.known_value < 0) return;
     has_tree = true;
@@ -129,7 +131,7 @@ PathResult run_path(const OrderedView& view, const Task& task, const Options& op
     Solve solve(view, task, leaves, budget, memory, std::move(observer));
     bool is_whole = false;
     const Shape shape = Shape::of(solve.shape.depth, most_splits(solve.data, solve.shape));
-    result.entries = solve.search().run_path(shape, result.counters, &is_whole);
+    result.entries = run_ordered_path(solve.context(true), shape, result.counters, &is_whole);
     result.status = status_of(budget, is_whole);
     report_table(solve.table, result.counters);
   });

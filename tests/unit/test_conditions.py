@@ -37,6 +37,8 @@ from certree.report._distributions import distributions
 from certree.report._row_form import row_form
 from certree.tree import Tree
 from certree.tree._explain import Explainer
+from certree.verify._candidates import plain_test
+from certree.verify._conditions import check_conditions
 
 NUMBERS = np.array([-1.0, 0.0, 0.5, 1.0, 2.0, 3.0, 4.0, 99.0, np.nan])
 TEXTS = np.array(["I", "II", "III", "red", "", None], dtype=object)
@@ -381,3 +383,49 @@ def test_folders_name_no_kind_of_test(folder: str) -> None:
             if is_check and names & {n.id for n in ast.walk(node) if isinstance(n, ast.Name)}:
                 found.add(f"{path.name}: {ast.unparse(node)}")
     assert not found
+
+
+# ---- verify --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("test", "column"), list(_kinds()))
+def test_verify_reads_the_same_conditions(test: Test, column: Any) -> None:
+    """By its own code, which knows the fields of every kind."""
+    fields = plain_test(test, 1)
+    assert check_conditions(fields, test) is None
+    for changed in _wrong(test):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(type(test), "conditions", changed)
+            assert check_conditions(fields, test) is not None
+
+
+def _wrong(test: Test) -> Iterator[tuple[Condition, ...]]:
+    """Yield conditions that do not say what the test says."""
+    first, *others = test.conditions
+    yield (*others, first)
+    yield (first, first, *others[1:])
+    yield (first._replace(name="y"), *others)
+    if first.kind != "missing":
+        yield (first._replace(excluded=not first.excluded), *others)
+        yield (first._replace(missing=not first.missing), *others)
+    if first.kind == "number":
+        yield (first._replace(high=math.nextafter(first.high, math.inf)), *others)
+        yield (first._replace(low=-1e300), *others)
+    if first.kind == "set":
+        yield (first._replace(values=(*first.values, "new")), *others)
+        yield (first._replace(values=()), *others)
+
+
+def test_verify_refuses_conditions_that_differ(monkeypatch: pytest.MonkeyPatch) -> None:
+    X, y = [[0.0], [1.0], [2.0], [3.0]], [0, 0, 1, 1]
+    model = certree.OptimalTreeClassifier(max_depth=1).fit(X, y)
+    certree.verify(model, X, y)
+    true = Threshold.condition
+
+    def false(self: Threshold, outcome: int) -> Condition:
+        said = true(self, outcome)
+        return said._replace(high=2.5) if outcome == 0 else said
+
+    monkeypatch.setattr(Threshold, "condition", false)
+    with pytest.raises(certree.CertificateError, match="texts and exports show"):
+        certree.verify(model, X, y)

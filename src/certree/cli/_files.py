@@ -7,9 +7,8 @@ import gzip
 import io
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
-from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -159,6 +158,10 @@ def _check_names(names: list[str], where: str) -> None:
         raise UsageProblem(
             f"{where} has no name for column {empty[0]}; name all columns in the first line."
         )
+    _refuse_repeated(names, where)
+
+
+def _refuse_repeated(names: list[str], where: str) -> None:
     repeated = [name for name, count in Counter(names).items() if count > 1]
     if repeated:
         raise UsageProblem(f"{where} has two columns {repeated[0]!r}; rename one of them.")
@@ -167,53 +170,28 @@ def _check_names(names: list[str], where: str) -> None:
 # ---- Parquet -------------------------------------------------------------------------------------
 
 
-Named = dict[str, list[Any]]
-"""Columns by their names."""
-
-
-def _by_polars(polars: Any, path: str) -> Named:
-    found: Named = polars.read_parquet(path).to_dict(as_series=False)
-    return found
-
-
-def _by_arrow(parquet: Any, path: str) -> Named:
-    found: Named = parquet.read_table(path).to_pydict()
-    return found
-
-
-def _by_duckdb(duckdb: Any, path: str) -> Named:
-    table = duckdb.read_parquet(path)
-    rows = table.fetchall()
-    return {name: [row[place] for row in rows] for place, name in enumerate(table.columns)}
-
-
-_LIBRARIES: dict[str, Callable[[Any, str], Named]] = {
-    "polars": _by_polars,
-    "pyarrow.parquet": _by_arrow,
-    "duckdb": _by_duckdb,
-}
-
-
 def _read_parquet(path: str) -> FileTable:
-    """Read Parquet by the first library that is installed."""
-    for name, read in _LIBRARIES.items():
-        if find_spec(name.partition(".")[0]) is None:
-            continue
-        try:
-            found = read(import_module(name), path)
-        except Exception as error:  # each library has exceptions of its own
-            raise UsageProblem(f"{path} is not Parquet: {_first_line(error)}") from None
-        columns = [np.empty(len(values), dtype=object) for values in found.values()]
-        for column, values in zip(columns, found.values(), strict=True):
-            column[:] = values
-        if not columns or not len(columns[0]):
-            raise UsageProblem(f"{path} has no rows; there is nothing to read.")
-        return FileTable(path, [str(name) for name in found], columns, None)
-    raise UsageProblem(
-        f"{path} is Parquet, which needs polars, pyarrow or DuckDB: pip install pyarrow, or save "
-        "the table as CSV."
-    )
+    if find_spec("pyarrow") is None:
+        raise UsageProblem(
+            f"{path} is Parquet, which needs pyarrow: pip install pyarrow, or save the table as "
+            "CSV."
+        )
+    import pyarrow
+    from pyarrow import parquet
 
-
-def _first_line(error: Exception) -> str:
-    return str(error).strip().partition("\n")[0]
+    try:
+        table = parquet.read_table(path)
+    except (pyarrow.ArrowException, OSError) as error:
+        reason = str(error).strip().partition("\n")[0]
+        raise UsageProblem(f"{path} is not Parquet: {reason}") from None
+    if not table.num_rows or not table.num_columns:
+        raise UsageProblem(f"{path} has no rows; there is nothing to read.")
+    try:
+        columns = [
+            np.fromiter(column.to_pylist(), dtype=object, count=table.num_rows)
+            for column in table.columns
+        ]
+    except ValueError as error:
+        raise UsageProblem(f"{path} cannot be read: {error}") from None
+    _refuse_repeated(table.column_names, path)
+    return FileTable(path, table.column_names, columns, None)

@@ -33,10 +33,10 @@ def check_labels(y: Any, n_rows: int, estimator_name: str) -> NDArray[Any]:
             "give one class label per row."
         )
     refuse_lazy(y, "y")
-    listed = as_array(y) if isinstance(y, list | tuple) else y
+    listed = as_array(y)
     is_plain = type(listed) is np.ndarray and listed.ndim == 1
     labels: NDArray[Any] = listed if is_plain else column_or_1d(listed, warn=True)
-    if labels.dtype.kind == "U" and listed is not y:
+    if labels.dtype.kind == "U" and isinstance(y, list | tuple):
         # NumPy makes a text of every number beside a text.
         _from_objects(_as_objects(y))
     if len(labels) != n_rows:

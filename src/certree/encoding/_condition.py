@@ -6,8 +6,7 @@ new kind of test is a class that says the condition of each of its outcomes, and
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,8 +18,7 @@ from ._times import Form, is_time, parse_time, ticks, time_words
 __all__ = ["Condition"]
 
 
-@dataclass(frozen=True, slots=True)
-class Condition:
+class Condition(NamedTuple):
     """A range, a set, or "missing": what a value of a column must be.
 
     Attributes
@@ -142,8 +140,7 @@ class Condition:
         """Return the condition that is met where this range and another of its order are."""
         lows = [end for end in (self.low, other.low) if end is not None]
         highs = [end for end in (self.high, other.high) if end is not None]
-        return replace(
-            self,
+        return self._replace(
             low=max(lows, key=self.position, default=None),
             high=min(highs, key=self.position, default=None),
             missing=self.missing and other.missing,
@@ -219,19 +216,21 @@ class Condition:
             return _is_one_of(values, column)
         if self.kind not in ("number", "flag", "time"):
             raise TypeError(f"The words {self.describe()!r} do not say which values are meant.")
-        found = ~is_missing(column)
+        if self.kind == "time" and not is_time(column):  # all are missing
+            return np.zeros(len(column), dtype=np.bool_)
         ends: tuple[Any, Any] = (self.low, self.high)
         numbers: NDArray[Any] = column
+        parts = []
         if self.kind == "time":
-            if not is_time(column):  # all are missing
-                return found
+            parts.append(~is_missing(column))
             numbers, size = ticks(column)
             ends = self._time_end(self.low, size), self._time_end(self.high, size)
+        # No comparison holds for NaN.
         if ends[0] is not None:
-            found &= numbers > ends[0]
+            parts.append(numbers > ends[0])
         if ends[1] is not None:
-            found &= numbers <= ends[1]
-        return found
+            parts.append(numbers <= ends[1])
+        return np.asarray(parts[0] if len(parts) == 1 else np.logical_and.reduce(parts))
 
     @staticmethod
     def _time_end(bound: str | None, size: int) -> int | None:

@@ -166,7 +166,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
         Parameters
         ----------
-        X : array-like, pandas.DataFrame or polars.DataFrame, of shape (n_rows, n_columns)
+        X : array-like or data frame of shape (n_rows, n_columns)
             The table.
         y : ignored
             Present for pipelines.
@@ -187,7 +187,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
         Parameters
         ----------
-        X : array-like, pandas.DataFrame or polars.DataFrame, of shape (n_rows, n_columns)
+        X : array-like or data frame of shape (n_rows, n_columns)
             The table.
         y : ignored
             Present for pipelines.
@@ -206,7 +206,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
         Parameters
         ----------
-        X : array-like, pandas.DataFrame or polars.DataFrame, of shape (n_rows, n_columns)
+        X : array-like or data frame of shape (n_rows, n_columns)
             A table with the columns of training.
 
         Returns

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from ._frames import as_frame
 from ._table import Table
 
 __all__ = ["EXACT_INTEGERS", "check_integers"]
@@ -71,11 +72,9 @@ def _raw_column(X: Any, index: int) -> NDArray[Any]:
     """Return a column of a table as it came."""
     if sparse.issparse(X):
         return np.asarray(X[:, [index]].toarray().ravel())
-    family = type(X).__module__.partition(".")[0]
-    if family == "pandas":
-        return np.asarray(X.iloc[:, index].dropna().to_numpy())
-    if family == "polars":
-        return np.asarray(X.to_series(index).drop_nulls().to_numpy())
+    frame = as_frame(X)
+    if frame is not None:
+        return np.asarray(frame[:, index].drop_nulls().to_numpy())
     if isinstance(X, np.ma.MaskedArray):
         return np.asarray(X[:, index].compressed())
     return np.asarray(X if hasattr(X, "__array__") else np.array(X, dtype=object))[:, index]

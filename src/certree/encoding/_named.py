@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ._frames import column_arrays, column_labels
 from ._not_tables import refuse_lazy
 from ._texts import as_array
 
@@ -85,10 +86,9 @@ def read_outputs(y: Any, n_rows: int) -> NDArray[Any] | None:
     """
     refuse_lazy(y, "y")
     names = None
-    if hasattr(y, "columns") and not isinstance(y, np.ndarray):
-        names = list(y.columns)
-        columns = [as_array(y[name]) for name in names] if len(set(names)) == len(names) else []
-        values = side_by_side(columns) if len(columns) > 1 else np.asarray(y)
+    columns = column_arrays(y)
+    if columns is not None:
+        names, values = column_labels(y), side_by_side(columns)
     elif isinstance(y, np.ndarray):
         names, values = getattr(y, "columns", None), np.asarray(y)
     elif isinstance(y, list | tuple) and len(y) and isinstance(y[0], list | tuple | np.ndarray):

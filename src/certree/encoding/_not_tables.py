@@ -7,6 +7,8 @@ from typing import Any
 
 from scipy.sparse import issparse
 
+from ._frames import lazy_library
+
 __all__ = ["refuse_lazy", "refuse_other_forms"]
 
 
@@ -44,8 +46,14 @@ def refuse_other_forms(X: Any) -> None:
 
 
 def refuse_lazy(given: Any, name: str) -> None:
-    """Refuse a frame of polars without data."""
-    if type(given).__name__ == "LazyFrame" and type(given).__module__.startswith("polars"):
+    """Refuse a frame without data, of polars or any library that has them."""
+    library = lazy_library(given)
+    if library == "polars":
         raise TypeError(
             f"{name} is a polars LazyFrame, which holds no data yet; call .collect() on it first."
+        )
+    if library is not None:
+        raise TypeError(
+            f"{name} is a query of {library}, which holds no data yet; make a frame of it first, "
+            "or give it to certree.reduce."
         )

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from ._frames import as_frame, column_labels, lazy_library
 from ._not_tables import refuse_lazy
 
 __all__ = ["Source", "open_table"]
@@ -70,12 +71,11 @@ def open_table(table: Any, memory_limit: int | None = None) -> Source:
 
     Parameters
     ----------
-    table : ibis table, DuckDB relation, path, glob, or frame of pandas, polars or pyarrow
+    table : ibis table, DuckDB relation, path, glob, or data frame
         The rows.
     memory_limit : int, optional
         Bytes for the DuckDB that reads files and frames.
     """
-    refuse_lazy(table, "table")
     family = type(table).__module__.partition(".")[0]
     _need("ibis", "duckdb")
     if family == "ibis":
@@ -182,32 +182,31 @@ def _read_files(connection: Any, pattern: str) -> Any:
 
 def _as_arrow(frame: Any) -> tuple[Any, dict[str, tuple[Any, ...]]]:
     """Return a frame as an Arrow table, and the levels of categories that have an order."""
+    import narwhals.stable.v2 as nw
     import pyarrow
 
-    family, levels = type(frame).__module__.partition(".")[0], {}
-    if family == "pyarrow" and hasattr(frame, "schema") and hasattr(frame, "column_names"):
-        table = frame
-    elif family == "pandas" and hasattr(frame, "columns"):
-        if not frame.columns.is_unique:
-            twice = frame.columns[frame.columns.duplicated()][0]
-            raise ValueError(f"The frame has two columns {twice!r}; give each a name of its own.")
-        for name, dtype in frame.dtypes.items():
-            if getattr(dtype, "ordered", False):
-                levels[name] = tuple(dtype.categories.tolist())
-        try:
-            table = pyarrow.Table.from_pandas(frame, preserve_index=False)
-        except (pyarrow.ArrowException, TypeError, ValueError) as error:
-            raise TypeError(
-                f"A column of the frame holds values of several types: {error}"
-            ) from error
-    elif family == "polars" and hasattr(frame, "to_arrow"):
-        for name, dtype in frame.schema.items():
-            if str(dtype).startswith("Enum"):
-                levels[name] = tuple(dtype.categories.to_list())
-        table = frame.to_arrow()
-    else:
+    if lazy_library(frame) == "polars":
+        refuse_lazy(frame, "table")
+    known = as_frame(frame)
+    if known is None:
         raise TypeError(
             "table must be an ibis table, a DuckDB relation, a path or pattern of Parquet or CSV "
-            f"files, or a frame of pandas, polars or pyarrow, got {type(frame).__name__}."
+            f"files, or a data frame, got {type(frame).__name__}."
         )
+    labels = column_labels(frame)
+    twice = next((label for label in labels if labels.count(label) > 1), None)
+    if twice is not None:
+        raise ValueError(f"The frame has two columns {twice!r}; give each a name of its own.")
+    levels = {
+        name: tuple(dtype.categories)
+        for name, dtype in known.schema.items()
+        if isinstance(dtype, nw.Enum)
+    }
+    if not known.implementation.is_pandas_like():
+        table = known.to_arrow()
+        return table.cast(_plain(table.schema)), levels
+    try:
+        table = pyarrow.Table.from_pandas(known.to_pandas(), preserve_index=False)
+    except (pyarrow.ArrowException, TypeError, ValueError) as error:
+        raise TypeError(f"A column of the frame holds values of several types: {error}") from error
     return table.cast(_plain(table.schema)), levels

@@ -1,39 +1,29 @@
 """Read tables of any kind into columns of numbers, flags and categories.
 
-The table may be a NumPy array, a list of lists, a sparse matrix, a pandas or a polars frame. The
-rest of the package sees a :class:`Table`, in which a column is one of three arrays: float64 (or
-bool) with NaN for missing, object with strings and None for missing, or datetime64 or timedelta64
-with NaT (:mod:`~certree.encoding._times`). Neither pandas nor polars is imported: a frame of theirs
-can only arrive when the user has imported them.
-
-A column of Python objects is numbers or text, never both: a category 1 and a category "1" would
-read the same in a tree and yet be different, so mixtures are refused with a hint.
+The table may be a NumPy array, a list of lists, a sparse matrix, or a data frame of any library
+that narwhals knows. The rest of the package sees a :class:`Table`, in which a column is one of
+three arrays: float64 (or bool) with NaN for missing, object with strings and None for missing, or
+datetime64 or timedelta64 with NaT (:mod:`~certree.encoding._times`).
 """
 
 from __future__ import annotations
 
-import datetime
 import warnings
-from collections.abc import Callable, Sequence
-from decimal import Decimal
-from numbers import Number
-from typing import Any, Literal
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.utils.validation import check_array, validate_data
 
+from ._column_values import Column, Kind, check_finite, infinity, read_values
+from ._frames import Levels, as_frame, column_labels, read_column
 from ._named import NamedArray
 from ._not_tables import refuse_other_forms
 from ._sparse import SparseColumns
-from ._times import form_of, read_time_array, read_time_objects, zone_of
 
 __all__ = ["Kind", "Table", "check_columns", "read_table"]
-
-Kind = Literal["number", "flag", "text", "category", "ordered", "date", "zoned", "duration"]
-Column = NDArray[Any]
-Levels = tuple[Any, ...]
 
 
 class Table:
@@ -125,9 +115,9 @@ def read_table(X: Any, *, names: Sequence[str] | None = None) -> Table:
 
     Parameters
     ----------
-    X : array-like, sparse matrix, pandas.DataFrame, polars.DataFrame or Table
+    X : array-like, sparse matrix, data frame or Table
         Numbers, booleans, strings, categories, dates, times and durations. NaN, NaT, None,
-        ``pandas.NA`` and polars' null are missing values. A :class:`Table` is returned as it is.
+        ``pandas.NA`` and null are missing values. A :class:`Table` is returned as it is.
     names : sequence of str, optional
         Column names to use instead of those of `X`.
 
@@ -153,13 +143,11 @@ def read_table(X: Any, *, names: Sequence[str] | None = None) -> Table:
     if isinstance(X, Table):
         return X
     refuse_other_forms(X)
-    family = type(X).__module__.partition(".")[0]
-    if sparse.issparse(X):
+    frame = as_frame(X)
+    if frame is not None:
+        table = _read_frame(frame, column_labels(X))
+    elif sparse.issparse(X):
         table = _read_sparse(X)
-    elif family == "pandas" and hasattr(X, "columns"):
-        table = _read_pandas(X)
-    elif family == "polars" and type(X).__name__ == "DataFrame":
-        table = _read_polars(X)
     else:
         table = _read_array(X)
         if names is None and isinstance(X, NamedArray):
@@ -263,12 +251,9 @@ def _bullets(names: Sequence[str]) -> str:
 
 def _read_array(X: Any) -> Table:
     array = _as_array(X)
-    if array.dtype.kind in "US":
-        columns = [_read_text(column) for column in array.astype(object).T]
-        return Table(columns, ["text"] * len(columns), None)
-    if array.dtype.kind in "OmM":
-        reads = _read_objects if array.dtype.kind == "O" else _read_times
-        return _from_columns([reads(array[:, i], f"column {i}") for i in range(array.shape[1])])
+    if array.dtype.kind in "USTOmM":
+        places = range(array.shape[1])
+        return _from_columns([read_values(array[:, i], f"column {i}") for i in places])
     return _from_matrix(array, None)
 
 
@@ -288,7 +273,7 @@ def _read_sparse(X: Any) -> Table:
     infinite = np.flatnonzero(np.isinf(entries.data))
     if len(infinite):
         row, column = entries.row[infinite[0]], entries.col[infinite[0]]
-        raise ValueError(_infinity(f"column {column}", int(row)))
+        raise ValueError(infinity(f"column {column}", int(row)))
     kind: Kind = "flag" if X.dtype.kind == "b" else "number"
     return Table(columns, [kind] * len(columns), None)
 
@@ -301,16 +286,10 @@ def _from_columns(read: list[tuple[Column, Kind, Any]], names: list[str] | None 
     return Table(columns, kinds, names, levels=levels, zones=zones)
 
 
-def _read_times(values: Column, label: str, zone: Any = None) -> tuple[Column, Kind, Any]:
-    """Read an array of times, which are in UTC if they have a zone."""
-    column = read_time_array(values, label)
-    return column, form_of(column, zone is not None), zone
-
-
 def _from_matrix(array: NDArray[Any], names: list[str] | None) -> Table:
     if array.dtype.kind not in "biuf":
         raise TypeError(f"X must hold numbers, booleans or strings, got dtype {array.dtype}.")
-    _check_finite(array, _labels(array.shape[1], names))
+    check_finite(array, _labels(array.shape[1], names))
     kind: Kind = "flag" if array.dtype.kind == "b" else "number"
     return Table(None, [kind] * array.shape[1], names, matrix=array)
 
@@ -352,29 +331,6 @@ def _check_shape(shape: tuple[int, ...]) -> None:
             raise ValueError(f"{found} while a minimum of 1 is required.")
 
 
-def _check_finite(values: NDArray[Any], labels: list[str]) -> None:
-    """Refuse infinities in a column, or in a matrix with one label per column."""
-    if values.dtype.kind != "f":
-        return
-    with np.errstate(over="ignore", invalid="ignore"):
-        if values.dtype.itemsize > 8:
-            values = values.astype(np.float64)  # as it is read
-        # For most tables the sum is finite, and no array has to be allocated.
-        if np.isfinite(values.sum()):
-            return
-    infinite = np.isinf(values)
-    if infinite.any():
-        row, *column = (int(i) for i in np.argwhere(infinite)[0])
-        raise ValueError(_infinity(labels[column[0] if column else 0], row))
-
-
-def _infinity(label: str, row: int) -> str:
-    return (
-        f"X contains infinity or a value too large for float64: {label}, row {row}. Replace it by "
-        "a number, or by NaN if the value is unknown."
-    )
-
-
 def _labels(n_columns: int, names: list[str] | None) -> list[str]:
     """Return the names of the columns in messages."""
     if names is None:
@@ -385,116 +341,22 @@ def _labels(n_columns: int, names: list[str] | None) -> list[str]:
 # --- columns of Python objects --------------------------------------------------------------------
 
 
-def _read_objects(column: NDArray[Any], label: str) -> tuple[Column, Kind, Any]:
-    """Read an object column as numbers, flags, text or times, by the types that it holds.
-
-    The last value is the time zone.
-    """
-    types = set(map(type, column))
-    if any(t.__name__ in ("NAType", "NaTType") for t in types):
-        column = _blank(column, lambda v: type(v).__name__ in ("NAType", "NaTType"))
-        types = set(map(type, column))
-    text = {t for t in types if issubclass(t, str | bytes)}
-    if text and any(issubclass(t, float | np.floating) for t in types):
-        column = _blank(column, lambda v: isinstance(v, float | np.floating) and v != v)
-        types = set(map(type, column))
-    present = types - {type(None)}
-    if text and text == present:
-        return _read_text(column), "text", None
-    if present and all(issubclass(t, _TIMES) for t in present):
-        is_nat = any(issubclass(t, np.datetime64 | np.timedelta64) for t in present)
-        column = _blank(column, lambda v: v != v) if is_nat else column
-        times, zone = read_time_objects(column, label)
-        return times, form_of(times, zone is not None), zone
-    _check_types(present, text, label)
-    try:
-        numbers = column.astype(np.float64)
-    except (OverflowError, ValueError, TypeError):
-        raise ValueError(
-            f"X contains a number that float64 cannot hold, in {label}; rescale it, or give the "
-            "values as strings if they are names."
-        ) from None
-    _check_finite(numbers, [label])
-    if present and all(issubclass(t, bool | np.bool_) for t in present):
-        return (numbers.astype(np.bool_) if types == present else numbers), "flag", None
-    return numbers, "number", None
-
-
-def _blank(column: NDArray[Any], is_missing: Callable[[Any], bool]) -> NDArray[Any]:
-    """Return the column with None for missing values."""
-    result = np.empty(len(column), dtype=object)
-    result[:] = [None if is_missing(v) else v for v in column]
-    return result
-
-
-def _check_types(types: set[type], text: set[type], label: str) -> None:
-    """Refuse values that are not numbers, and say what to do about them."""
-    for t in sorted(types, key=lambda t: t.__name__):
-        if issubclass(t, complex | np.complexfloating):
-            raise ValueError(f"Complex data not supported: {label} holds {t.__name__} values.")
-        if issubclass(t, datetime.time):
-            raise ValueError(_clocks(label, t.__name__))
-        if issubclass(t, _TIMES):
-            others = sorted(t.__name__ for t in types if not issubclass(t, _TIMES))
-            raise ValueError(
-                f"X must hold dates or something else in a column, but {label} holds both "
-                f"({t.__name__} beside {', '.join(others)}); convert it, for instance with "
-                "pandas.to_datetime."
-            )
-        if t not in text and not issubclass(t, Number | Decimal | np.generic):
-            raise TypeError(
-                f"Every value of X: argument must be a string or a number, but {label} holds a "
-                f"{t.__name__!r}; turn it into one or more columns of numbers or strings."
-            )
-    if text:
-        others = sorted(t.__name__ for t in types - text)
-        raise TypeError(
-            f"X must hold numbers or strings in a column, but {label} holds both (strings beside "
-            f"{', '.join(others)}); convert the column to one of them, for instance with "
-            "astype(str)."
-        )
-
-
-_TIMES = (datetime.date, datetime.timedelta, np.datetime64, np.timedelta64)
-
-
-def _clocks(where: str, what: object) -> str:
-    return (
-        f"Times of day without a date are not supported: {where} holds {what}. Convert it to "
-        "numbers, such as hours since midnight."
-    )
-
-
-def _read_text(column: NDArray[Any]) -> Column:
-    """Return text as plain str, with None for missing."""
-    if all(t is str or t is type(None) for t in set(map(type, column))):
-        return column
-    result = np.empty(len(column), dtype=object)
-    result[:] = [
-        v.decode("utf-8", "backslashreplace")
-        if isinstance(v, bytes)
-        else None
-        if v is None
-        else str(v)
-        for v in column
-    ]
-    return result
-
-
 # --- data frames ----------------------------------------------------------------------------------
 
 
-def _read_pandas(X: Any) -> Table:
-    _check_shape(X.shape)
-    names = _frame_names(list(X.columns))
-    dtypes = set(X.dtypes)
-    if len(dtypes) == 1 and getattr(next(iter(dtypes)), "str", "|O")[1] in "biuf":
-        return _from_matrix(X.to_numpy(), names)
-    labels = _labels(X.shape[1], names)
-    return _from_columns(
-        [_read_series(series, label) for (_, series), label in zip(X.items(), labels, strict=True)],
-        names,
-    )
+def _read_frame(frame: Any, labels: list[Any]) -> Table:
+    """Read a frame of narwhals, whose columns have these labels."""
+    _check_shape(frame.shape)
+    names = _frame_names(labels)
+    native = frame.to_native()
+    if frame.implementation.is_pandas_like():
+        # Columns of one type of NumPy are one array already.
+        dtypes = set(native.dtypes)
+        if len(dtypes) == 1 and getattr(next(iter(dtypes)), "str", "|O")[1] in "biuf":
+            return _from_matrix(native.to_numpy(), names)
+    told = _labels(len(labels), names)
+    columns = zip(frame.iter_columns(), told, strict=True)
+    return _from_columns([read_column(series, label) for series, label in columns], names)
 
 
 def _frame_names(labels: list[Any]) -> list[str] | None:
@@ -510,84 +372,3 @@ def _frame_names(labels: list[Any]) -> list[str] | None:
             "by X.columns = X.columns.astype(str) for example."
         )
     return None
-
-
-def _read_series(series: Any, label: str) -> tuple[Column, Kind, Any]:
-    """Read a pandas column by its dtype, with its levels or its time zone."""
-    dtype = series.dtype
-    if hasattr(dtype, "categories"):
-        return _read_categorical(series.cat, label)
-    kind = getattr(dtype, "kind", "O")
-    zone = getattr(dtype, "tz", None)
-    if zone is not None:
-        return _read_times(series.dt.tz_convert(None).to_numpy(), label, zone)
-    if isinstance(dtype, np.dtype) and kind in "mM":
-        return _read_times(series.to_numpy(), label)
-    if kind == "c":
-        raise ValueError(f"Complex data not supported: {label} holds {dtype} values.")
-    if kind in "biuf":
-        if kind == "b" and not series.isna().any():
-            return series.to_numpy(dtype=np.bool_), "flag", None
-        numbers = series.to_numpy(dtype=np.float64, na_value=np.nan)
-        _check_finite(numbers, [label])
-        return numbers, "flag" if kind == "b" else "number", None
-    return _read_objects(series.to_numpy(dtype=object), label)
-
-
-def _read_categorical(categorical: Any, label: str) -> tuple[Column, Kind, Levels | None]:
-    """Read a pandas categorical: its categories once, then its codes."""
-    codes = categorical.codes.to_numpy()
-    categories = np.asarray(categorical.categories, dtype=object)
-    if not all(isinstance(v, str | Number) for v in categories):
-        # Intervals, periods, dates: the user has made them categories, so their text is a name.
-        categories = np.array([str(v) for v in categories], dtype=object)
-    values, kind, _ = _read_objects(categories, label)
-    levels = _levels(values) if categorical.ordered and kind != "flag" else None
-    # A code of -1 means missing and picks the last entry.
-    missing = np.array([None if values.dtype == object else np.nan])
-    values = np.concatenate([values, missing]) if (codes < 0).any() else values
-    return values[codes], "flag" if kind == "flag" else _kind_of(levels), levels
-
-
-def _levels(values: Column) -> Levels | None:
-    """Return the levels of an ordered type; None where reading made different ones equal."""
-    levels = tuple(values.tolist())
-    return levels if levels and len(set(levels)) == len(levels) else None
-
-
-def _kind_of(levels: Levels | None) -> Kind:
-    return "category" if levels is None else "ordered"
-
-
-def _read_polars(X: Any) -> Table:
-    _check_shape(X.shape)
-    names = list(X.columns)
-    labels = _labels(len(names), names)
-    return _from_columns(
-        [_read_polars_series(s, label) for s, label in zip(X.get_columns(), labels, strict=True)],
-        names,
-    )
-
-
-def _read_polars_series(series: Any, label: str) -> tuple[Column, Kind, Levels | None]:
-    dtype = series.dtype
-    name = str(dtype).partition("(")[0]
-    if name == "Time":
-        raise ValueError(_clocks(label, dtype))
-    if dtype.is_temporal():
-        zone = getattr(dtype, "time_zone", None)
-        if zone is not None:
-            series = series.dt.convert_time_zone("UTC").dt.replace_time_zone(None)
-        return _read_times(series.to_numpy(), label, None if zone is None else zone_of(zone))
-    if dtype.is_numeric() and name != "Decimal":
-        # to_numpy gives NaN for null, and floats wherever there is one.
-        numbers = series.to_numpy().astype(np.float64)
-        _check_finite(numbers, [label])
-        return numbers, "number", None
-    values = np.empty(len(series), dtype=object)
-    values[:] = series.to_list()
-    column, kind, _ = _read_objects(values, label)
-    if name == "Enum":
-        levels = tuple(dtype.categories.to_list()) or None
-        return column, _kind_of(levels), levels
-    return column, "category" if name == "Categorical" else kind, None

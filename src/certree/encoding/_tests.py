@@ -122,14 +122,15 @@ class Test(ABC):
 
     def check(self, column: NDArray[Any]) -> None:
         """Raise ValueError if the column holds text in place of numbers, or the reverse."""
+        is_text = self.is_text
         # A column without any value has no type of its own and comes as numbers.
         found = "dates or durations" if column.dtype.kind in "mM" else "numbers"
-        if self.is_text and column.dtype != object and not is_missing(column).all():
+        if is_text and column.dtype != object and not is_missing(column).all():
             raise ValueError(
                 f"Column {self.name!r} held text in training, but now holds {found}; convert it to "
                 "strings."
             )
-        if self.is_text is False and (column.dtype == object or found != "numbers"):
+        if is_text is False and (column.dtype == object or found != "numbers"):
             raise ValueError(
                 f"Column {self.name!r} held numbers in training, but now holds "
                 f"{'text' if column.dtype == object else found}; convert it to numbers."

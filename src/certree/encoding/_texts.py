@@ -12,6 +12,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ._frames import column_array
+
 __all__ = ["as_array", "equals"]
 
 
@@ -25,6 +27,11 @@ def as_array(values: Any) -> NDArray[Any]:
     >>> as_array(["a", "a\\x00"])
     array(['a', 'a\\x00'], dtype=object)
     """
+    if isinstance(values, np.ndarray):
+        return values
+    column = column_array(values)
+    if column is not None:
+        return column
     array = np.asarray(values)
     if array.dtype.kind != "U" or hasattr(values, "dtype"):
         return array

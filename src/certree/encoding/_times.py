@@ -179,8 +179,10 @@ def time_words(form: Form, moment: int, offset: int = 0) -> str:
 
 
 def zone_of(name: str) -> datetime.tzinfo:
-    """Return the time zone of a name; UTC where the machine has no table of zones."""
+    """Return the time zone of a name or an offset; UTC where the machine has no table of zones."""
     try:
+        if name[:1] in "+-":
+            return datetime.timezone(datetime.timedelta(seconds=_parse_offset(name)))
         return ZoneInfo(name)
     except (ZoneInfoNotFoundError, ValueError):
         return datetime.timezone.utc
@@ -255,18 +257,18 @@ def read_time_array(values: NDArray[Any], label: str) -> NDArray[Any]:
         return values.astype(f"{values.dtype.kind}8[ns]")
     present = values[~absent]
     if is_date:
-        years = present.astype("M8[Y]").view(np.int64) + 1970
-        if len(years) and not (years.min() >= 1 and years.max() <= 9999):
-            raise ValueError(
-                f"Dates must lie in the years 1 to 9999, but {label} has one in the year "
-                f"{int(years.min() if years.min() < 1 else years.max())}; correct it, or make it "
-                "missing (NaT)."
-            )
+        ends = np.array([present.min(), present.max()] if len(present) else [], values.dtype)
+        for year in (ends.astype("M8[Y]").view(np.int64) + 1970).tolist():
+            if not 1 <= year <= 9999:
+                raise ValueError(
+                    f"Dates must lie in the years 1 to 9999, but {label} has one in the year "
+                    f"{year}; correct it, or make it missing (NaT)."
+                )
     else:
         longest = int(np.abs(present.view(np.int64).astype(object)).max(initial=0))
         if longest * _UNITS[unit] * count > _MOST * (1 if unit == "ns" else 1000):
             raise ValueError(f"X holds a duration beyond 64 bits of microseconds, in {label}.")
-    return values.astype(f"{values.dtype.kind}8[{'ns' if unit == 'ns' else 'us'}]")
+    return values.astype(f"{values.dtype.kind}8[{'ns' if unit == 'ns' else 'us'}]", copy=False)
 
 
 def read_time_objects(column: NDArray[Any], label: str) -> tuple[NDArray[Any], Any]:

@@ -216,8 +216,8 @@ class OptimalTreeClassifier(PredictsClasses, DepthByPosition, ClassParameters, S
         Parameters
         ----------
         X : table of shape (n_rows, n_features)
-            NumPy array, list of rows, pandas or polars frame; numbers, booleans, categories,
-            texts, missing values.
+            NumPy array, list of rows, data frame; numbers, booleans, categories, texts, missing
+            values.
         y : array-like of shape (n_rows,) or (n_rows, n_outputs)
             Class labels: texts, booleans or integers; several columns are several outputs.
         sample_weight : array-like of shape (n_rows,), optional
@@ -372,6 +372,8 @@ class OptimalTreeClassifier(PredictsClasses, DepthByPosition, ClassParameters, S
             del self.tree_
         if answer.cost is not None:
             self._hold(statement, answer.nodes)
+        if isinstance(statement, TaskStatement):
+            more = {"task": task_name(self.objective), **more}
         if kind is None:
             kind = TaskCertificate if isinstance(statement, TaskStatement) else Certificate
         self.certificate_ = certify(self, statement, answer, kind, **more)

@@ -183,7 +183,8 @@ class ChoosesSize(BudgetParameters, PredictsByTree):
             folds = list(splitter.split(np.zeros(n_rows), by, groups))
             limits = self._limits(model, data, depths, call, len(folds))
             found = self._try(model, data, folds, limits, scorer, call)
-            self._keep_scores(limits, found)
+            weights = _scored(model, data, scorer).params.get("sample_weight")
+            self._keep_scores(limits, found, self._measure(weights))
             if self.refit:
                 self._refit(model, data, callback, path)
             elif "best_estimator_" in vars(self):
@@ -241,21 +242,23 @@ class ChoosesSize(BudgetParameters, PredictsByTree):
                 found = run_jobs(elsewhere, len(folds), jobs, call, "searching folds")
         return [fold for fold in found if fold is not None]
 
-    def _keep_scores(self, limits: list[Limits], found: list[_Fold]) -> None:
+    def _keep_scores(self, limits: list[Limits], found: list[_Fold], measure: str) -> None:
         scores = np.array([fold.scores for fold in found]).T
         shown = [self._tree()._as_parameters(one) for one in limits]
-        self.curve_ = ValidationCurve(shown, scores, rule=self.rule, measure=self._measure())
+        self.curve_ = ValidationCurve(shown, scores, rule=self.rule, measure=measure)
         self.best_index_ = self.curve_.chosen
         self.best_params_ = shown[self.best_index_]
         self.best_score_ = float(self.curve_.mean[self.best_index_])
         self.n_splits_ = len(found)
 
-    def _measure(self) -> str:
-        """Return the name of the score."""
+    def _measure(self, weights: Any) -> str:
+        """Return the name of the score of rows with these weights."""
         if self.scoring is None:
-            return self._tree()._measure_name()
-        name = getattr(self.scoring, "name", getattr(self.scoring, "__name__", None))
-        return str(self.scoring if name is None else name)
+            name: Any = self._tree()._measure_name()
+        else:
+            name = getattr(self.scoring, "name", getattr(self.scoring, "__name__", self.scoring))
+        is_weighted = weights is not None and bool(np.any(np.asarray(weights) != 1))
+        return f"weighted {name}" if name == "accuracy" and is_weighted else str(name)
 
     def _refit(
         self, model: BaseOptimalTree, data: Part, callback: Callback | None, path: bool

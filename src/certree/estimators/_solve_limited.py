@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
@@ -31,7 +31,7 @@ from certree.results._chart import Chart, Series
 from certree.results._limit_certificate import LimitValue
 from certree.results._progress import FrontObserver
 from certree.results._record import Record, status_text
-from certree.results._trees import Trees
+from certree.results._trees import CertifiedTrees
 from certree.tasks import Front
 from certree.tasks._task import Given
 from certree.tree import Tree
@@ -157,7 +157,7 @@ class TaskFrontCertificate(Record):
         return "These are all nondominated trees: no other tree within the limits is better."
 
 
-class TaskFront(Trees[FrontPoint]):
+class TaskFront(CertifiedTrees[FrontPoint]):
     """All trees that no other beats in all objectives; made by :func:`solve`.
 
     A sequence of points, by rising cost of the first objective; with two, the cost of the second
@@ -195,9 +195,6 @@ class TaskFront(Trees[FrontPoint]):
         """Return the number of points."""
         return len(self.front)
 
-    def __iter__(self) -> Iterator[FrontPoint]:
-        return iter(self.front)
-
     def _entry(self, place: int) -> FrontPoint:
         return self.front[place]
 
@@ -205,23 +202,6 @@ class TaskFront(Trees[FrontPoint]):
     def trees(self) -> tuple[Tree, ...]:
         """The trees, in the order of the points."""
         return tuple(point.tree for point in self.front)
-
-    @property
-    def status(self) -> str:  # type: ignore[override]
-        """The status of the certificate: "optimal", or the reason why the search stopped."""
-        return self.certificate.status
-
-    @property
-    def is_optimal(self) -> bool:
-        """Whether the front is proven: no tree is missing."""
-        return self.certificate.is_optimal
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return plain values: the certificate, and each tree."""
-        return {
-            **self.certificate.to_dict(),
-            "trees": [tree.to_dict() for tree in self.trees],
-        }
 
     def to_frame(self) -> Any:
         """Return a pandas data frame with one row per tree: costs by each objective, and splits."""
@@ -264,9 +244,6 @@ class TaskFront(Trees[FrontPoint]):
 
     def _title(self) -> str:
         return f"Front of {many(len(self), 'tree')}: {status_text(self.status)}"
-
-    def _statement(self) -> str:
-        return self.certificate.statement()
 
     def _lines(self) -> tuple[Sequence[str], Sequence[Sequence[Any]]]:
         lines = [(*map(show, point.values), point.n_splits) for point in self.front]

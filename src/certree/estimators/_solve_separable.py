@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from numbers import Real
 from time import perf_counter
@@ -29,7 +29,7 @@ from certree.results._activity import phase
 from certree.results._certificate import many, text_of_tests
 from certree.results._chart import Chart, Series
 from certree.results._record import Record, status_text
-from certree.results._trees import Trees
+from certree.results._trees import CertifiedTrees
 from certree.tasks import Separable
 from certree.tasks._check_task import check_task
 from certree.tasks._separable import Both
@@ -115,7 +115,7 @@ class SeparableCertificate(Record):
         )
 
 
-class SeparableSolution(Trees[SeparablePoint]):
+class SeparableSolution(CertifiedTrees[SeparablePoint]):
     """All nondominated trees of a separable objective; made by :func:`solve`.
 
     Attributes
@@ -146,9 +146,6 @@ class SeparableSolution(Trees[SeparablePoint]):
         """Return the number of trees."""
         return len(self.front)
 
-    def __iter__(self) -> Iterator[SeparablePoint]:
-        return iter(self.front)
-
     def _entry(self, place: int) -> SeparablePoint:
         return self.front[place]
 
@@ -156,23 +153,6 @@ class SeparableSolution(Trees[SeparablePoint]):
     def trees(self) -> tuple[Tree, ...]:
         """The trees, in the order of their values."""
         return tuple(point.tree for point in self.front)
-
-    @property
-    def status(self) -> str:  # type: ignore[override]
-        """The status of the certificate: "optimal", or the reason why the search stopped."""
-        return self.certificate.status
-
-    @property
-    def is_optimal(self) -> bool:
-        """Whether no nondominated value is missing."""
-        return self.certificate.is_optimal
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return plain values: the certificate, and each tree."""
-        return {
-            **self.certificate.to_dict(),
-            "trees": [tree.to_dict() for tree in self.trees],
-        }
 
     def to_frame(self) -> Any:
         """Return a pandas data frame with one row per tree: value, splits and depth."""
@@ -197,9 +177,6 @@ class SeparableSolution(Trees[SeparablePoint]):
 
     def _title(self) -> str:
         return f"{many(len(self), 'tree')}: {status_text(self.status)}"
-
-    def _statement(self) -> str:
-        return self.certificate.statement()
 
     def _lines(self) -> tuple[Sequence[str], Sequence[Sequence[Any]]]:
         columns = self._columns()

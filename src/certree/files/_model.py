@@ -35,6 +35,7 @@ from ._values import (
     TAGS,
     Form,
     NotWritableError,
+    Omitted,
     fits,
     from_plain,
     plain_or_omitted,
@@ -206,6 +207,12 @@ def _read(data: Any, where: str) -> Any:
         )
     for name, value in data["parameters"].items():
         setattr(model, name, from_plain(value, name))
+    for name, check in getattr(cls, "_checks", ()):
+        if not isinstance(getattr(model, name), Omitted):
+            try:
+                check(name, getattr(model, name))
+            except TypeError as error:
+                raise ValueError(str(error)) from None
     declared = _declared(cls)
     for name, value in data["fitted"].items():
         if name not in declared:

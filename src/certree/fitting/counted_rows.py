@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import repeat
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -75,6 +76,16 @@ class CountedRows:
         if given.units is not None:
             return cls(given.units, given.quantum, behind)
         return cls(*whole_numbers(given.numbers, "sample_weight"), behind)
+
+    @property
+    def is_weighted(self) -> bool:
+        """Whether a row counts as more or less than one."""
+        if self.units is None:
+            return False
+        # Python's integers do not overflow, and most weights show it at the first row.
+        counts = repeat(1) if self.n_rows is None else self.n_rows.tolist()
+        pairs = zip(self.units.tolist(), counts, strict=False)
+        return any(units * self.unit != count for units, count in pairs)
 
     def in_nodes(
         self,

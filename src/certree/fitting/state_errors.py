@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from time import perf_counter
-from typing import Any, ClassVar, Literal, Protocol
+from typing import Any, Literal, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -88,7 +88,17 @@ class ErrorStatement(Statement):
     class_totals: tuple[Fraction, ...]
     leaf_penalty: int = 0
 
-    measures: ClassVar[tuple[str, str]] = ("errors", "accuracy")
+    @property
+    def is_weighted(self) -> bool:
+        """Whether errors are counted by weights of rows or classes."""
+        return self.counted.is_weighted or any(w != 1 for w in self.weights.class_weights)
+
+    @property
+    def measures(self) -> tuple[str, str]:
+        if not self.is_weighted:
+            return "errors", "accuracy"
+        is_balanced = self.task == "balanced_accuracy"
+        return "weighted errors", "balanced accuracy" if is_balanced else "weighted accuracy"
 
     @property
     def unit(self) -> Fraction:
@@ -109,12 +119,11 @@ class ErrorStatement(Statement):
     def measure(self) -> Measure:
         # A penalty makes more of the cost than errors.
         has_penalty = self.scale.penalty != 0
-        is_plain = self.counted.units is None and all(w == 1 for w in self.weights.class_weights)
         return Measure(
-            "cost" if has_penalty else "errors",
+            "cost" if has_penalty else self.measures[0],
             exact,
             exact(self.total_weight),
-            "of the rows" if is_plain else "of all weight",
+            "of all weight" if self.is_weighted else "of the rows",
         )
 
     @property

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from time import perf_counter
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -77,8 +77,6 @@ class TaskStatement(Statement):
     rows: Rows
     on_rows: LeafProblem | LimitedOnRows
     measurements: Measurements | None
-
-    measures: ClassVar[tuple[str, str]] = ("cost", "objective")
 
     @property
     def problem(self) -> LeafProblem:
@@ -163,7 +161,10 @@ class TaskStatement(Statement):
 
     @property
     def measure(self) -> Measure:
-        return Measure(self.problem.objective_name, self.objective)
+        name = self.problem.objective_name
+        if name == "accuracy" and (self.problem.class_weights or self.counted.is_weighted):
+            name = "weighted accuracy"
+        return Measure(name, self.objective)
 
     def objective(self, cost: Exact) -> float:
         return self.problem.objective(Fraction(cost))
@@ -172,10 +173,18 @@ class TaskStatement(Statement):
         rows = self.rows
         return {
             "weight_quantum": None if rows.given is None else exact(rows.quantum),
-            "class_weights": None,
             "rounding": exact(self.problem.rounding),
             "unit": exact(self.scale.unit),
+            **self._stated_classes(),
         }
+
+    def _stated_classes(self) -> dict[str, Any]:
+        """Return the weights of classes, and the weight of all rows that includes them."""
+        weights = self.problem.class_weights
+        if weights is None:
+            return {"class_weights": None}
+        total = exact(self.problem.complexity_unit)
+        return {"class_weights": tuple(map(exact, weights)), "total_weight": total}
 
     def doubted(self, answer: Answer, accepted: Fraction) -> Answer:
         if answer.status in ("optimal", "gap") and hides_much(self.problem):

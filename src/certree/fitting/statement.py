@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -61,8 +61,10 @@ class Statement(ABC):
     seconds: float
     row_counts: NDArray[np.int64] | None = None
 
-    measures: ClassVar[tuple[str, str]]
-    """What paths call the cost and the objective."""
+    @property
+    def measures(self) -> tuple[str, str]:
+        """What paths call the cost and the objective."""
+        return "cost", "objective"
 
     @property
     @abstractmethod

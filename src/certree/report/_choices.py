@@ -182,8 +182,9 @@ def _family(family: Family, own: Choice, model: Any) -> Choices:
         texts = ("Size against quality", "number of splits", f"training {_measure(family, own)}")
     elif isinstance(family, ParetoFront):
         trees, of = family.trees, partial(_of_front, family)
+        fp, fn = family.measures
         positive = f"(positive: {family.certificate.pos_label})"
-        texts = ("Two kinds of errors", f"false positives {positive}", "false negatives")
+        texts = ("Two kinds of errors", f"{fp} {positive}", fn)
     else:
         trees, of = family.trees, partial(_of_curve, family)
         what = f"training {family.measure}"
@@ -203,7 +204,7 @@ def _family(family: Family, own: Choice, model: Any) -> Choices:
 def _measure(path: RegularizationPath, own: Choice) -> str:
     """Return what the path calls accuracy or, of a task, what its certificate calls it."""
     objective = dict(own.facts).get("objective")
-    if path.measures[1] == "accuracy" or objective is None:
+    if path.measures[1] != "objective" or objective is None:
         return path.measures[1]
     return objective_name(objective)
 
@@ -236,7 +237,7 @@ def _of_path(path: RegularizationPath, place: int) -> Choice:
 
 def _of_front(front: ParetoFront, place: int) -> Choice:
     fp, fn, _ = front.certificate.points[place]
-    name = f"{show(fp)} false positives, {show(fn)} false negatives"
+    name = f"{show(fp)} {front.measures[0]}, {show(fn)} {front.measures[1]}"
     choice = _certified(front.trees[place], front[place].certificate_, name)
     return replace(choice, place=(float(fp), float(fn)))
 

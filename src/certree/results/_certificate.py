@@ -272,7 +272,8 @@ class Certificate(Record):
         """Return the lower bound and the result of the tree found in words."""
         if self.task == "front":
             fewer = f"{show(self.lower_bound)} false negatives"
-            proven = f"has at most {show(self.fp or 0)} false positives and fewer than {fewer}"
+            by = ", by weight," if self.is_weighted else ""
+            proven = f"has at most {show(self.fp or 0)} false positives and fewer than {fewer}{by}"
             return proven, f"has {show(self.cost)}, at most {show(self.gap)} more than necessary"
         if not self.counts_errors:
             name = self._name() + ("" if self.complexity == 0 else " less penalty")
@@ -306,8 +307,6 @@ class Certificate(Record):
         if not self.has_tree:
             return [] if self.is_infeasible else [("lower bound", show(self.lower_bound))]
         name = "recall" if self.task == "front" else self._name()
-        if self.counts_errors and self._is_weighted() and self.task != "balanced_accuracy":
-            name = f"weighted {name}"
         penalty = "" if self.complexity == 0 else f" (penalty of {self._penalty()} included)"
         return [
             ("objective", f"{name} {self.objective:.6g}{penalty}"),
@@ -334,7 +333,8 @@ class Certificate(Record):
         if self.positives is not None and self.negatives is not None:
             wrong = f"{show(self.fp or 0)} false positives, {show(self.fn or 0)} false negatives"
             totals = f"{show(self.positives)} positives and {show(self.negatives)} negatives"
-            facts.insert(4, ("confusion", f"{wrong} of {totals}"))
+            by = ", by weight" if self.is_weighted else ""
+            facts.insert(4, ("confusion", f"{wrong} of {totals}{by}"))
             facts.insert(5, ("positive", repr(self.pos_label)))
         if self.class_weights is not None:
             facts.append(("per class", "weights " + ", ".join(map(show, self.class_weights))))
@@ -371,13 +371,15 @@ class Certificate(Record):
 
     def of_all(self) -> str:
         """Return what shares of errors are told of: of the rows, unless these have weights."""
-        return "of all weight" if self._is_weighted() else "of the rows"
+        return "of all weight" if self.is_weighted else "of the rows"
 
-    def _is_weighted(self) -> bool:
+    @property
+    def is_weighted(self) -> bool:
+        """Whether errors are counted by weights of rows or classes."""
         return self.total_weight != self.n_rows or self.class_weights is not None
 
     def _errors(self, number: Exact) -> str:
-        return f"{show(number)} {'weighted ' if self._is_weighted() else ''}" + (
+        return f"{show(number)} {'weighted ' if self.is_weighted else ''}" + (
             "error" if number == 1 else "errors"
         )
 
@@ -385,12 +387,14 @@ class Certificate(Record):
         return f"{show(self.complexity)} per {self.complexity_per}"
 
     def _name(self) -> str:
-        return self.task.replace("_", " ")
+        name = self.task.replace("_", " ")
+        return f"weighted {name}" if name == "accuracy" and self.is_weighted else name
 
     def _breakdown(self) -> str:
         errors = self._errors(self.leaf_cost)
         if self.task == "front":
             errors = f"{show(self.leaf_cost)} false negatives"
+            errors += ", by weight" if self.is_weighted else ""
         elif not self.counts_errors and self.task != "cost":
             value = exact(1 - Fraction(self.leaf_cost))
             errors = f"1 - {show(value)}" if value >= 0 else f"1 - ({show(value)})"

@@ -53,7 +53,9 @@ def path_chart(path: RegularizationPath) -> Chart:
         bounds = [(float(e.splits), to_float(e.lower_bound / total)) for e in path]
         series.append(Series("proven lower bound", bounds, INK, "step", "", is_dotted=True))
     cost = path.measures[0]
-    what = "training error" if cost == "errors" else f"training {cost} per weight"
+    what = f"training {cost} per weight"
+    if cost.endswith("errors"):
+        what = f"training {cost.removesuffix('s')}"
     title = f"{what.capitalize()} against the number of splits"
     return Chart(series, "splits", what, title, has_whole_x=True)
 
@@ -79,8 +81,9 @@ def front_chart(front: ParetoFront, picks: Sequence[Any] = ()) -> Chart:
         chosen.setdefault(points[place], []).append(metric.name)
     for point, names in chosen.items():
         series.append(Series(f"best {', '.join(names)}", [point], ORANGE, "", "ring"))
-    positives = f"false positives (positive: {certificate.pos_label!r})"
-    return Chart(series, positives, "false negatives", "False negatives against false positives")
+    fp, fn = front.measures
+    title = f"{fn.capitalize()} against {fp}"
+    return Chart(series, f"{fp} (positive: {certificate.pos_label!r})", fn, title)
 
 
 def fairness_chart(curve: FairnessCurve) -> Chart:

@@ -389,8 +389,10 @@ class FairnessCurve(Trees["FairTreeClassifier"]):
 
     @property
     def measure(self) -> str:
-        """What `errors` are called: "error", or "mean cost" with a cost matrix."""
-        return "error" if self._model.cost_matrix is None else "mean cost"
+        """What `errors` are called: "error", "weighted error", or "mean cost" by a cost matrix."""
+        if self._model.cost_matrix is not None:
+            return "mean cost"
+        return "weighted error" if any(c.is_weighted for c in self._certificates[:1]) else "error"
 
     def __len__(self) -> int:
         return len(self._trees)
@@ -465,7 +467,8 @@ class FairnessCurve(Trees["FairTreeClassifier"]):
     def to_frame(self) -> Any:
         """Return a pandas data frame with one row per tree: tolerance, error, cost, splits.
 
-        With a cost matrix, the second column is "mean cost" in place of "error".
+        The second column is "mean cost" with a cost matrix, and "weighted error" where rows or
+        classes have weights.
         """
         return super().to_frame()
 
@@ -495,10 +498,10 @@ class FairnessCurve(Trees["FairTreeClassifier"]):
         return f"FairnessCurve({len(self)} trees, status={self.status!r})"
 
     def __str__(self) -> str:
-        status = status_text(self.status)
+        status, wide = status_text(self.status), max(10, len(self.measure))
         lines = [
             f"Fairness curve of {many(len(self), 'tree')}: {status}, {self.seconds:.3g} s",
-            f"{'':>4} {'tolerance':>10} {self.measure:>10} {'cost':>10} {'splits':>7}",
+            f"{'':>4} {'tolerance':>10} {self.measure:>{wide}} {'cost':>10} {'splits':>7}",
         ]
         shown = range(len(self))
         half = _MOST_LINES // 2
@@ -508,9 +511,8 @@ class FairnessCurve(Trees["FairTreeClassifier"]):
                     lines.append("   ...")
                 continue
             apart, cost, splits = self.points[i]
-            lines.append(
-                f"{i:>4} {float(apart):>10.4g} {self.errors[i]:>10.4g} {show(cost):>10} {splits:>7}"
-            )
+            numbers = f"{float(apart):>10.4g} {self.errors[i]:>{wide}.4g} {show(cost):>10}"
+            lines.append(f"{i:>4} {numbers} {splits:>7}")
         return "\n".join(lines)
 
 

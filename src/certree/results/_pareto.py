@@ -9,7 +9,7 @@ good in both respects, so the best value of a metric over the lower points bound
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from itertools import pairwise
@@ -29,7 +29,7 @@ from ._chart_plot import draw
 from ._charts import front_chart
 from ._record import Record, status_text
 from ._rounding import at_most, nearest
-from ._trees import Trees
+from ._trees import CertifiedTrees
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -113,7 +113,7 @@ class FrontCertificate(Record):
         )
 
 
-class ParetoFront(Trees["OptimalTreeClassifier"]):
+class ParetoFront(CertifiedTrees["OptimalTreeClassifier"]):
     """All nondominated trees; made by :func:`pareto_front`, or kept by a model as ``front_``.
 
     A sequence of fitted models, by rising false positives and falling false negatives. Each
@@ -190,6 +190,12 @@ class ParetoFront(Trees["OptimalTreeClassifier"]):
         return self.points[:, 1]
 
     @property
+    def measures(self) -> tuple[str, str]:
+        """What `fp` and `fn` are called: "weighted" where rows or classes have weights."""
+        by = "weighted " if self._model.certificate_.is_weighted else ""
+        return f"{by}false positives", f"{by}false negatives"
+
+    @property
     def splits(self) -> NDArray[np.int64]:
         """Number of splits of each tree."""
         return self.points[:, 2].astype(np.int64)
@@ -200,16 +206,6 @@ class ParetoFront(Trees["OptimalTreeClassifier"]):
         hull = _hull([point[:2] for point in self.certificate.points])
         return np.array([point[:2] in hull for point in self.certificate.points])
 
-    @property
-    def status(self) -> str:  # type: ignore[override]
-        """The status of the certificate: "optimal", or the reason why the search stopped."""
-        return self.certificate.status
-
-    @property
-    def is_optimal(self) -> bool:
-        """Whether the front is proven complete."""
-        return self.certificate.is_optimal
-
     # ---- models ---------------------------------------------------------------------------------
 
     def __len__(self) -> int:
@@ -219,9 +215,6 @@ class ParetoFront(Trees["OptimalTreeClassifier"]):
         certificate = self._point_certificate(place)
         changes = {"max_splits": certificate.max_splits} if self.certificate.per_splits else {}
         return self._fitted(self._trees[place], certificate, **changes)
-
-    def __iter__(self) -> Iterator[OptimalTreeClassifier]:
-        return (self[i] for i in range(len(self)))
 
     def best(
         self,
@@ -383,13 +376,6 @@ class ParetoFront(Trees["OptimalTreeClassifier"]):
 
     # ---- reports --------------------------------------------------------------------------------
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return plain values: the certificate, and each tree."""
-        return {
-            **self.certificate.to_dict(),
-            "trees": [tree.to_dict() for tree in self.trees],
-        }
-
     def to_frame(self) -> Any:
         """Return a pandas data frame with one row per tree.
 
@@ -427,25 +413,27 @@ class ParetoFront(Trees["OptimalTreeClassifier"]):
         return front_chart(self)
 
     def _title(self) -> str:
-        return f"Front of {many(len(self), 'tree')}: {status_text(self.status)}"
-
-    def _statement(self) -> str:
-        return self.certificate.statement()
+        by = ", by weight" if self._model.certificate_.is_weighted else ""
+        return f"Front of {many(len(self), 'tree')}{by}: {status_text(self.status)}"
 
     def _lines(self) -> tuple[Sequence[str], Sequence[Sequence[Any]]]:
         lines = [
             (i, show(fp), show(fn), n) for i, (fp, fn, n) in enumerate(self.certificate.points)
         ]
-        return ("", "false positives", "false negatives", "splits"), lines
+        return ("", *self.measures, "splits"), lines
 
     def __repr__(self) -> str:
         return f"ParetoFront({len(self)} trees, status={self.status!r})"
 
     def __str__(self) -> str:
         status = status_text(self.status)
+        # All numbers of a table are by weight, where one is.
+        by = ", by weight" if self._model.certificate_.is_weighted else ""
+        wide = max((len(show(x)) for point in self.certificate.points for x in point), default=0)
+        wide = max(10, wide)
         lines = [
-            f"Front of {len(self)} trees: {status}, {self.certificate.seconds:.3g} s",
-            f"{'':>4} {'fp':>10} {'fn':>10} {'splits':>7}  best for",
+            f"Front of {len(self)} trees{by}: {status}, {self.certificate.seconds:.3g} s",
+            f"{'':>4} {'fp':>{wide}} {'fn':>{wide}} {'splits':>7}  best for",
         ]
         named: dict[int, list[str]] = {}
         for metric in map(metrics.get, metrics.names()):
@@ -463,7 +451,8 @@ class ParetoFront(Trees["OptimalTreeClassifier"]):
                     lines.append("   ...")
                 continue
             best = ", ".join(named.get(i, []))
-            lines.append(f"{i:>4} {show(fp):>10} {show(fn):>10} {splits:>7}  {best}".rstrip())
+            numbers = f"{i:>4} {show(fp):>{wide}} {show(fn):>{wide}} {splits:>7}"
+            lines.append(f"{numbers}  {best}".rstrip())
         return "\n".join([*lines, self.certificate.statement()])
 
 

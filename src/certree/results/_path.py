@@ -35,7 +35,7 @@ class PathEntry:
     splits : int
         Number of splits of the tree.
     errors : int or Fraction
-        Its weighted training errors, exactly.
+        Its training errors by weight, exactly.
     lower_bound : int or Fraction
         No tree within the limits and with this number of splits makes fewer; equal to `errors` when
         that is proven.
@@ -80,8 +80,9 @@ class RegularizationPath(Trees[PathEntry]):
     counters : dict of str to int
         Work done by the search.
     measures : pair of str, default=("errors", "accuracy")
-        The names of ``errors`` and ``accuracy`` of the entries, if these are the cost and the
-        objective of a task.
+        The names of ``errors`` and ``accuracy`` of the entries: "weighted errors" with "weighted
+        accuracy" or "balanced accuracy" where rows or classes have weights, "cost" with "objective"
+        for a task.
 
     Notes
     -----
@@ -222,13 +223,14 @@ class RegularizationPath(Trees[PathEntry]):
         """Return a pandas data frame with one row per entry.
 
         The columns are splits, errors, lower_bound, accuracy, depth, on_hull, and complexity: the
-        largest complexity for which the entry is best, missing where there is none. Trees of other
-        tasks than errors have the columns cost and objective in place of errors and accuracy.
+        largest complexity for which the entry is best, missing where there is none. In place of
+        errors and accuracy, weights give weighted_errors and weighted_accuracy or
+        balanced_accuracy, and tasks give cost and objective.
         """
         return super().to_frame()
 
     def _columns(self) -> Mapping[str, Any]:
-        cost, score = self.measures
+        cost, score = (name.replace(" ", "_") for name in self.measures)
         corners = self.hull()
         largest = dict(zip((e.splits for e in corners[1:]), self.breakpoints()[::-1], strict=True))
         largest[0] = Fraction(1)
@@ -265,12 +267,13 @@ class RegularizationPath(Trees[PathEntry]):
         corners = self.hull()
         lowest = dict(zip((e.splits for e in corners[:-1]), self.breakpoints()[::-1], strict=True))
         cost, score = self.measures
+        wide, high = max(14, len(cost)), max(9, len(score))
         lines = [
             f"Regularization path: {status_text(self.status)}, {self.seconds:.3g} s",
-            f"{'splits':>8} {cost:>14} {score:>9}  best for complexity",
+            f"{'splits':>8} {cost:>{wide}} {score:>{high}}  best for complexity",
         ]
         # Shares of all rows end at one; penalties in other units do not.
-        upper = float(1 if cost == "errors" else "inf")
+        upper = float(1 if cost.endswith("errors") else "inf")
         for entry in self.entries:
             proven = "" if entry.is_optimal else f" (at least {show(entry.lower_bound)} {cost})"
             best = ""
@@ -278,8 +281,8 @@ class RegularizationPath(Trees[PathEntry]):
                 lower = lowest.get(entry.splits, Fraction(0))
                 best = f"{float(lower):.6g} to {upper:.6g}"
                 upper = float(lower)
-            numbers = f"{entry.splits:>8} {show(entry.errors):>14} {entry.accuracy:>9.4f}"
-            lines.append(f"{numbers}  {best}{proven}".rstrip())
+            amounts = f"{show(entry.errors):>{wide}} {entry.accuracy:>{high}.4f}"
+            lines.append(f"{entry.splits:>8} {amounts}  {best}{proven}".rstrip())
         return "\n".join(lines)
 
 

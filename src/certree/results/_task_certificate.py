@@ -23,7 +23,6 @@ _LEAVES = {
     "linear_error": "squared error",
     "ridge_error": "squared error and ridge",
     "reward": "lost against the best treatment of every row",
-    "accuracy": "errors",
     "survival": "loss",
     "absolute_error": "absolute error",
     "quantile": "pinball loss",
@@ -36,7 +35,6 @@ _VERBS = {
     "linear_error": ("has a squared error below {}", "has {}"),
     "ridge_error": ("has a squared error and ridge below {}", "has {}"),
     "reward": ("loses less than {}", "loses {}"),
-    "accuracy": ("makes fewer than {} errors", "makes {}"),
     "survival": ("has a loss below {}", "has {}"),
     "absolute_error": ("has an absolute error below {}", "has {}"),
     "quantile": ("has a pinball loss below {}", "has {}"),
@@ -48,7 +46,7 @@ _VERBS = {
 
 _NOT_NEGATIVE = (
     *("squared_error", "linear_error", "ridge_error", "absolute_error", "quantile"),
-    *("poisson", "gamma", "reward", "accuracy"),
+    *("poisson", "gamma", "reward", "accuracy", "balanced_accuracy"),
 )
 """Tasks in which no tree costs less than nothing."""
 
@@ -92,8 +90,8 @@ class TaskCertificate(Certificate):
 
     @property
     def counts_errors(self) -> bool:
-        """Whether the cost is weighted errors: never, for a task."""
-        return False
+        """Whether the cost is weighted errors, and not that of another task or of a metric."""
+        return self.task in ("accuracy", "balanced_accuracy") and self.positives is None
 
     @property
     def _proves_nothing(self) -> bool:
@@ -101,17 +99,18 @@ class TaskCertificate(Certificate):
         return is_known and self.lower_bound <= 0
 
     def _name(self) -> str:
-        return _NAMES.get(self.task, self.task.replace("_", " "))
+        return _NAMES.get(self.task) or super()._name()
 
     def gap_text(self) -> str:
         """Return the gap in words."""
         return _short(self.gap)
 
     def _proven_and_found(self) -> tuple[str, str]:
-        if self.positives is not None:
-            # A metric, within limits.
+        is_bare = self.complexity == 0 and self.test_cost == 0
+        if self.positives is not None or (self.counts_errors and is_bare):
+            # A metric within limits, or errors.
             return super()._proven_and_found()
-        less, here = _VERBS.get(self.task if self.complexity == 0 else "", _VERBS["cost"])
+        less, here = _VERBS.get(self.task if is_bare else "", _VERBS["cost"])
         if self._proves_nothing:
             # The bound is not told, so the tree says what it has.
             here = less.replace(" below ", " of ") if " below " in less else here
@@ -140,6 +139,8 @@ class TaskCertificate(Certificate):
         if self.positives is not None:
             return super()._breakdown()
         leaves = f"{_short(self.leaf_cost)} {_LEAVES.get(self.task, 'in the leaves')}"
+        if self.counts_errors:
+            leaves = self._errors(self.leaf_cost)
         if self.test_cost:
             leaves += f" + {_short(self.test_cost)} for tests"
         if self.complexity == 0 or self.split_penalty == 0:

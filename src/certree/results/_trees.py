@@ -99,6 +99,38 @@ class Trees(Charted, Sequence[Entry]):
         return self._entry(range(len(self))[index])
 
 
+class CertifiedTrees(Trees[Entry]):
+    """Trees with one certificate for all of them.
+
+    Attributes
+    ----------
+    certificate : Record
+        What is proven.
+    """
+
+    certificate: Any
+
+    @property
+    def status(self) -> str:  # type: ignore[override]
+        """The status of the certificate: "optimal", or the reason why the search stopped."""
+        return str(self.certificate.status)
+
+    @property
+    def is_optimal(self) -> bool:
+        """Whether it is proven that no tree is missing and none is better."""
+        return bool(self.certificate.is_optimal)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain values: the certificate, and each tree."""
+        return {
+            **self.certificate.to_dict(),
+            "trees": [tree.to_dict() for tree in self.trees],
+        }
+
+    def _statement(self) -> str:
+        return str(self.certificate.statement())
+
+
 def data_frame(columns: Mapping[str, Any]) -> Any:
     """Return columns as a pandas data frame."""
     try:

@@ -21,6 +21,7 @@ from typing import Any, Literal, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from certree.encoding._frames import column_arrays
 from certree.encoding._texts import as_array
 from certree.numbers._exact import read_fraction
 
@@ -254,10 +255,9 @@ def _code(values: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.intp]]:
 
 
 def _split_columns(given: Any, what: str) -> list[Any]:
-    if hasattr(given, "iloc") and hasattr(given, "columns"):
-        return [given.iloc[:, i] for i in range(given.shape[1])]
-    if hasattr(given, "get_columns"):
-        return list(given.get_columns())
+    columns = column_arrays(given)
+    if columns is not None:
+        return list(columns)
     if isinstance(given, list | tuple):
         # Mixed lists become texts all over, gaps included, unless they are kept as they are.
         given = _as_objects(given)

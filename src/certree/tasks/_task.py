@@ -219,6 +219,8 @@ class LeafProblem(ABC):
     largest: int
     least_leaf_cost: Fraction | None = None
     """No leaf costs less, where rounding may count less than that; None: it never does."""
+    class_weights: Sequence[Fraction] | None = None
+    """What an error costs each class, where costs are errors; None: one."""
     output_names: Sequence[str] | None = None
     """Names of the outputs, if there are several and they have names."""
 

@@ -3,18 +3,79 @@
 Subtrees are packed from the bottom up. Each keeps its outline, the leftmost and rightmost extent
 per level; siblings move together until their outlines touch, and a parent sits midway between its
 first and last child. So nothing overlaps, equal subtrees look equal, and the drawing is narrow.
+`_svg` and `_plot` draw the boxes, each in its own unit.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from ._tree import Tree
 
 # Leftmost and rightmost extent per level below a node, relative to the node's centre.
 _Outline = list[tuple[float, float]]
+
+
+class Box(NamedTuple):
+    """Where the box of a node is: its middle, its upper end, and its size."""
+
+    x: float
+    top: float
+    width: float
+    height: float
+
+
+class PlacedBoxes(NamedTuple):
+    """The boxes of all nodes, and the size of the drawing."""
+
+    boxes: list[Box]
+    width: float
+    height: float
+
+
+def layout(
+    tree: Tree,
+    sizes: Sequence[tuple[float, float]],
+    captions: Sequence[float],
+    *,
+    gap: float,
+    between: float,
+    margin: float,
+) -> PlacedBoxes:
+    """Return where all nodes go; a level is as tall as its tallest box.
+
+    Parameters
+    ----------
+    tree : Tree
+        The tree.
+    sizes : sequence of (width, height)
+        Of the box of each node.
+    captions : sequence of float
+        Width of the answer above each box.
+    gap : float
+        Least distance between neighbours on a level.
+    between : float
+        Distance between two levels.
+    margin : float
+        Around the drawing.
+    """
+    taken = [max(width, caption) for (width, _), caption in zip(sizes, captions, strict=True)]
+    middles = centres(tree, taken, gap)
+    levels = tree.node_depth.tolist()
+    tallest = [0.0] * (tree.depth + 1)
+    for level, (_, height) in zip(levels, sizes, strict=True):
+        tallest[level] = max(tallest[level], height)
+    tops = [margin]
+    for height in tallest:
+        tops.append(tops[-1] + height + between)
+    boxes = [
+        Box(margin + x, tops[level], *size)
+        for x, level, size in zip(middles, levels, sizes, strict=True)
+    ]
+    right = max(box.x + width / 2 for box, width in zip(boxes, taken, strict=True))
+    return PlacedBoxes(boxes, right + margin, max(box.top + box.height for box in boxes) + margin)
 
 
 def centres(tree: Tree, widths: Sequence[float], gap: float) -> list[float]:

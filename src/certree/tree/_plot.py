@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ._layout import centres
+from ._layout import layout
 from ._leaf_look import bars, colours, fitted_lines, mixed
 from ._sketch import Point
 from ._wording import fitted_answer, one_line, wrapped
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 _INK, _LINE, _PAPER, _FAINT = "#1f2328", "#8a8f98", "#f5f6f8", "#57606a"
 _CURVE, _BAND = "#0b4f8a", "#c9dcee"
 _WIDTH = 32  # characters per line; longer names of columns lose their middle
+_BETWEEN = 2.2  # lines between two levels
 _LARGEST = 40.0  # inches; larger trees are drawn smaller
 
 
@@ -65,44 +66,35 @@ class _Drawing:
         self.captions = [fitted_answer(tree, node, _WIDTH) for node in range(tree.n_nodes)]
         self.line = 1.45 * fontsize
         self.pad = 0.7 * fontsize
-        self.box_widths = [
-            max(_measure(text, fontsize) for text in lines) + 2 * self.pad for lines in self.lines
-        ]
         leaf = (tree.test < 0).tolist()
         self.sketches = [
             tree.payload.sketch(node) if leaf[node] else None for node in range(tree.n_nodes)
         ]
-        for node, sketch in enumerate(self.sketches):
-            if sketch is not None:
-                self.box_widths[node] = max(self.box_widths[node], 13 * fontsize)
-        caption_widths = [_measure(text, 0.85 * fontsize) for text in self.captions]
-        widths = [max(pair) for pair in zip(self.box_widths, caption_widths, strict=True)]
-        self.tallest = max(map(self.box_height, range(tree.n_nodes)))
-        self.level = self.tallest + 2.2 * self.line
-        margin = 1.2 * fontsize
-        self.x = [margin + x for x in centres(tree, widths, gap=1.3 * fontsize)]
-        right = max(x + w / 2 for x, w in zip(self.x, widths, strict=True))
-        self.width = right + margin
-        last = max(
-            tree.node_depth[node] * self.level + self.box_height(node)
-            for node in range(tree.n_nodes)
+        self.boxes, self.width, self.height = layout(
+            tree,
+            list(map(self._size, range(tree.n_nodes))),
+            [_measure(text, 0.85 * fontsize) for text in self.captions],
+            gap=1.3 * fontsize,
+            between=_BETWEEN * self.line,
+            margin=1.2 * fontsize,
         )
-        self.top = margin
-        self.height = last + 2 * margin
 
-    def box_height(self, node: int) -> float:
-        """Return the height of a node's box: its lines, the bar of class shares, padding."""
-        picture = 0.0 if self.sketches[node] is None else 6.5 * self.fontsize
-        return len(self.lines[node]) * self.line + 0.5 * self.line + self.pad + picture
+    def _size(self, node: int) -> tuple[float, float]:
+        """Return the size of a node's box: its lines, its picture, the bar of class shares."""
+        lines = self.lines[node]
+        width = max(_measure(text, self.fontsize) for text in lines) + 2 * self.pad
+        height = len(lines) * self.line + 0.5 * self.line + self.pad
+        if self.sketches[node] is None:
+            return width, height
+        return max(width, 13 * self.fontsize), height + 6.5 * self.fontsize
 
     def draw(self, ax: Axes) -> None:
         """Fill the axes."""
         scale = self._fit(ax)
         for node in self.tree.preorder.tolist():
-            y = self.top + self.tree.node_depth[node] * self.level
             for child in self.tree.children(node):
-                self._edge(ax, node, child, y, scale)
-            self._node(ax, node, y, scale)
+                self._edge(ax, node, child, scale)
+            self._node(ax, node, scale)
 
     def _fit(self, ax: Axes) -> float:
         """Set limits so that one unit is one point, or less if the axes are small."""
@@ -116,29 +108,27 @@ class _Drawing:
         ax.set_axis_off()
         return scale
 
-    def _edge(self, ax: Axes, node: int, child: int, y: float, scale: float) -> None:
-        start = y + self.box_height(node)
-        end = y + self.level
-        caption_top = end - self.line
+    def _edge(self, ax: Axes, node: int, child: int, scale: float) -> None:
+        box, below = self.boxes[node], self.boxes[child]
+        caption_top = below.top - self.line
         # Below the tallest box of the level, so that a line never runs through a neighbour.
-        bend = y + self.tallest + 0.5 * self.line
+        bend = below.top - (_BETWEEN - 0.5) * self.line
         ax.plot(
-            [self.x[node], self.x[node], self.x[child], self.x[child]],
-            [start, bend, bend, caption_top - 0.1 * self.line],
+            [box.x, box.x, below.x, below.x],
+            [box.top + box.height, bend, bend, caption_top - 0.1 * self.line],
             color=_LINE,
             linewidth=1.0 * scale,
             solid_joinstyle="round",
             solid_capstyle="round",
             zorder=1,
         )
-        self._text(
-            ax, self.x[child], end - 0.5 * self.line, self.captions[child], 0.85 * scale, _FAINT
-        )
+        middle = below.top - 0.5 * self.line
+        self._text(ax, below.x, middle, self.captions[child], 0.85 * scale, _FAINT)
 
-    def _node(self, ax: Axes, node: int, y: float, scale: float) -> None:
+    def _node(self, ax: Axes, node: int, scale: float) -> None:
         from matplotlib.patches import FancyBboxPatch
 
-        tree, width, height = self.tree, self.box_widths[node], self.box_height(node)
+        tree, (x, y, width, height) = self.tree, self.boxes[node]
         leaf = tree.test[node] < 0
         shade, fill, ink = _LINE, _PAPER, _INK
         if leaf:
@@ -151,7 +141,7 @@ class _Drawing:
         radius = 0.45 * self.fontsize
         ax.add_patch(
             FancyBboxPatch(
-                (self.x[node] - width / 2, y),
+                (x - width / 2, y),
                 width,
                 height,
                 boxstyle=f"round,pad=0,rounding_size={radius}",
@@ -166,20 +156,20 @@ class _Drawing:
             centre = y + self.pad / 2 + (i + 0.5) * self.line
             size = 1.0 if is_head else 0.85
             bold = bool(leaf) and is_head
-            self._text(ax, self.x[node], centre, line, size * scale, ink, bold=bold)
+            self._text(ax, x, centre, line, size * scale, ink, bold=bold)
         if self.sketches[node] is not None:
-            self._sketch(ax, node, y + height, scale)
+            self._sketch(ax, node, scale)
         if not (leaf and self.colours.is_scale):
             self._bar(ax, node, y + height - self.pad / 2 - 0.35 * self.line)
 
-    def _sketch(self, ax: Axes, node: int, bottom: float, scale: float) -> None:
+    def _sketch(self, ax: Axes, node: int, scale: float) -> None:
         """Draw the small picture of a leaf upon white, above the lower end of its box."""
         from matplotlib.patches import Polygon, Rectangle
 
-        sketch, size = self.sketches[node], self.fontsize
+        sketch, size, box = self.sketches[node], self.fontsize, self.boxes[node]
         assert sketch is not None
-        width, height = self.box_widths[node] - 2 * self.pad, 6.2 * size
-        left, low = self.x[node] - width / 2, bottom - 0.5 * size
+        width, height = box.width - 2 * self.pad, 6.2 * size
+        left, low = box.x - width / 2, box.top + box.height - 0.5 * size
         ax.add_patch(Rectangle((left, low - height), width, height, color="white", zorder=3))
         inner, x0, base = width - 1.2 * size, left + 0.6 * size, low - 1.5 * size
         tall = base - (low - height) - 0.5 * size
@@ -205,8 +195,8 @@ class _Drawing:
         """Draw the shares of a node as a thin stacked bar."""
         from matplotlib.patches import Rectangle
 
-        width = self.box_widths[node] - 2 * self.pad
-        left = self.x[node] - width / 2
+        width = self.boxes[node].width - 2 * self.pad
+        left = self.boxes[node].x - width / 2
         for content, part, _ in self.bars[node]:
             size = (part * width, 0.28 * self.line)
             shade = self.colours.contents[content]

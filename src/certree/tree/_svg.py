@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from ._layout import centres
+from ._layout import Box, layout
 from ._leaf_look import BarPart, Colours, bars, colours, content_name, node_lines
 from ._payload_labels import percent
 from ._sketch import Point, Sketch
@@ -34,14 +34,11 @@ class Drawing(NamedTuple):
     width: float
 
 
-class _Box(NamedTuple):
-    """What stands in the box of a node, and where."""
+class _Texts(NamedTuple):
+    """What a node says in full, and the lines that stand in its box."""
 
+    full: list[str]
     lines: list[str]
-    x: float
-    top: float
-    width: float
-    height: float
 
 
 def draw(tree: Tree, decimals: int | None, heading: str, name: str) -> Drawing:
@@ -54,17 +51,20 @@ def draw(tree: Tree, decimals: int | None, heading: str, name: str) -> Drawing:
         else [part for text in told for part in _folded(text)]
         for node, told in enumerate(texts)
     ]
-    boxes = _boxes(tree, lines, captions)
+    boxes, width, height = layout(
+        tree,
+        _sizes(tree, lines),
+        [text_width(caption) * 0.9 * _CHARACTER for caption in captions],
+        gap=_GAP,
+        between=_CAPTION + 2 * _BEND,
+        margin=_MARGIN,
+    )
     parts, shares, shades = [], bars(tree), colours(tree)
     for node in tree.preorder.tolist():
         for child in tree.children(node):
             parts.append(_edge(boxes[node], boxes[child], captions[child]))
-        parts.append(_node(tree, node, boxes[node], texts[node], shares[node], shades))
-    width = _MARGIN + max(
-        box.x + max(box.width, _caption_width(caption)) / 2
-        for box, caption in zip(boxes, captions, strict=True)
-    )
-    height = max(box.top + box.height for box in boxes) + _MARGIN
+        told = _Texts(texts[node], lines[node])
+        parts.append(_node(tree, node, boxes[node], told, shares[node], shades))
     svg = (
         '<svg xmlns="http://www.w3.org/2000/svg" class="drawing" role="img" '
         f'aria-labelledby="{name}-t {name}-d" viewBox="0 0 {width:.0f} {height:.0f}" '
@@ -77,27 +77,16 @@ def draw(tree: Tree, decimals: int | None, heading: str, name: str) -> Drawing:
     return Drawing(svg, width)
 
 
-def _boxes(tree: Tree, lines: list[list[str]], captions: list[str]) -> list[_Box]:
-    """Return the place of every box: levels as tall as their tallest box, columns packed."""
+def _sizes(tree: Tree, lines: list[list[str]]) -> list[tuple[float, float]]:
+    """Return the width and height of every box."""
     widths = [max(62.0, max(map(text_width, own)) * _CHARACTER + 2 * _PAD) for own in lines]
-    # The bar of shares takes the room of half a line.
+    # The bar of shares takes half a line.
     heights = [len(own) * _LINE + _LINE / 2 + _PAD for own in lines]
     for node in np.flatnonzero(tree.test < 0).tolist():
         if tree.payload.sketch(node) is not None:
             widths[node] = max(widths[node], _PICTURE[0] + 2 * _PAD)
             heights[node] += _PICTURE[1]
-    taken = [max(w, _caption_width(c)) for w, c in zip(widths, captions, strict=True)]
-    x = centres(tree, taken, _GAP)
-    tallest = [0.0] * (tree.depth + 1)
-    for node, level in enumerate(tree.node_depth.tolist()):
-        tallest[level] = max(tallest[level], heights[node])
-    tops = [_MARGIN]
-    for height in tallest:
-        tops.append(tops[-1] + height + _CAPTION + 2 * _BEND)
-    return [
-        _Box(lines[node], _MARGIN + x[node], tops[level], widths[node], heights[node])
-        for node, level in enumerate(tree.node_depth.tolist())
-    ]
+    return list(zip(widths, heights, strict=True))
 
 
 def _folded(text: str) -> list[str]:
@@ -112,11 +101,7 @@ def _folded(text: str) -> list[str]:
     return [shorten(text[:cut], _WIDTH), shorten(text[cut + 1 :], _WIDTH)]
 
 
-def _caption_width(caption: str) -> float:
-    return text_width(shorten(caption, _WIDTH)) * 0.9 * _CHARACTER
-
-
-def _edge(box: _Box, child: _Box, caption: str) -> str:
+def _edge(box: Box, child: Box, caption: str) -> str:
     end = child.top - _CAPTION
     return (
         f'<path class="edge" d="M{box.x:.1f} {box.top + box.height:.1f}V{end - _BEND:.1f}'
@@ -127,8 +112,8 @@ def _edge(box: _Box, child: _Box, caption: str) -> str:
 def _node(
     tree: Tree,
     node: int,
-    box: _Box,
-    texts: list[str],
+    box: Box,
+    told: _Texts,
     shares: list[BarPart],
     shades: Colours,
 ) -> str:
@@ -142,10 +127,10 @@ def _node(
             ink = f' style="fill:{shades.ink(content)}"'
     left = box.x - box.width / 2
     frame = f'x="{left:.1f}" y="{box.top:.1f}" width="{box.width:.1f}" height="{box.height:.1f}"'
-    title = f"{'; '.join(map(one_line, texts))} ({_told(tree, node, shares)})"
+    title = f"{'; '.join(map(one_line, told.full))} ({_told(tree, node, shares)})"
     parts = [f'<g><title>{escape(title)}</title><rect {style} {frame} rx="6"/>']
-    n_first = len(_folded(texts[0])) if is_leaf else len(box.lines)
-    for i, line in enumerate(box.lines):
+    n_first = len(_folded(told.full[0])) if is_leaf else len(told.lines)
+    for i, line in enumerate(told.lines):
         kind = "small" if i >= n_first else "class" if is_leaf else ""
         parts.append(_text(box.x, box.top + 18 + i * _LINE, line, kind, ink))
     sketch = tree.payload.sketch(node) if is_leaf else None

@@ -454,7 +454,7 @@ class Tree(TreeExports):
         Parameters
         ----------
         X : table of shape (n_rows, n_features)
-            A NumPy array, list of rows, pandas or polars frame, or a table read before.
+            A NumPy array, list of rows, data frame, or a table read before.
 
         Returns
         -------

@@ -22,6 +22,7 @@ from ._candidates import (
     outcome_of,
     plain_test,
 )
+from ._conditions import check_conditions
 from ._plain_numbers import Exact, exact, last_bits, read_list, text
 from ._raw_table import RawTable, read_table
 
@@ -456,6 +457,10 @@ def walk_down(audit: Audit, data: Data, tree: Any, where: str = "tree") -> Walk:
             rows[child], depths[child] = part, depths[node] + 1
             stack.append(child)
     check_names(audit, data.names, plain, where)
+    for test, source in zip(plain.tests, plain.source.tests, strict=True):
+        difference = check_conditions(test, source)
+        if difference is not None:
+            audit.differ(f"{where}: what texts and exports show of {_plain(test)}: {difference}")
     _check_places(audit, data, plain, where)
     if data.labels is not None:
         check_labels(audit, data.labels, plain, where)

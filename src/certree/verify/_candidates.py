@@ -87,7 +87,7 @@ def outcome_of(test: Test, value: Any) -> int:
     kind = test["kind"]
     if kind == "multiway":
         for number, group in enumerate(test["categories"]):
-            if any(_is_category(value, category) for category in group):
+            if any(is_category(value, category) for category in group):
                 return number
         return int(test["default"])
     if kind == "missing":
@@ -102,14 +102,15 @@ def outcome_of(test: Test, value: Any) -> int:
         return int(not value > 0.5)
     if kind == "level":
         held = test["levels"][: test["levels"].index(test["value"]) + 1]
-        return int(not any(_is_category(value, level) for level in held))
+        return int(not any(is_category(value, level) for level in held))
     if kind == "subset":
-        is_listed = any(_is_category(value, category) for category in test["values"])
+        is_listed = any(is_category(value, category) for category in test["values"])
         return int(is_listed == test["rest"])
-    return int(not _is_category(value, test["value"]))
+    return int(not is_category(value, test["value"]))
 
 
-def _is_category(value: Any, category: Any) -> bool:
+def is_category(value: Any, category: Any) -> bool:
+    """Return whether a raw value is a category; None is a missing value."""
     if value is None or category is None:
         return value is category
     return isinstance(value, str) == isinstance(category, str) and bool(value == category)

@@ -47,7 +47,7 @@ from ._plain_times import nanoseconds_of_array
 from ._prices import read_charges
 from ._raw_table import Column, RawTable
 from ._shown import check_node_costs, check_shown, has_labels
-from ._stated_weights import _stated_class_weights, wanted_class_weights, with_all_classes
+from ._stated_weights import stated_class_weights, wanted_class_weights, with_all_classes
 from ._task_audit import _check_cost as check_task_cost
 from ._task_audit import _noise as noise_of_leaves
 
@@ -235,7 +235,7 @@ def _check_classes(
     check_labels(audit, labels, walk.tree)
     if certificate.weight_quantum is not None:
         raise ValueError("Weights that were rounded cannot be verified by sums; pass the rows.")
-    used = _stated_class_weights(audit, wanted_class_weights(audit.parameters, data, labels))
+    used = stated_class_weights(audit, wanted_class_weights(audit.parameters, data, labels))
     weights = {row: exact(weight * used[data.classes[row]]) for row, weight in data.weights.items()}
     prices = read_prices(audit.parameters)
     data = replace(data, weights=weights, prices=prices, given=data.sample_weights)

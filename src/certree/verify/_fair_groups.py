@@ -14,6 +14,7 @@ from certree.exceptions import CertificateError
 from ._audit import Audit, Data, GivenRows
 from ._candidates import Test, outcome_of
 from ._plain_numbers import Exact, exact, read, read_list
+from ._raw_frames import plain_columns
 
 # The rates that each constraint compares: name, rows that count, and whether errors are counted.
 _COMPARED = {
@@ -109,12 +110,9 @@ def read_groups(parameters: Mapping[str, Any], data: Data, given: GivenRows) -> 
 
 
 def _sensitive_columns(sensitive: Any) -> list[list[Any]]:
-    if hasattr(sensitive, "iloc") and hasattr(sensitive, "columns"):
-        return [sensitive.iloc[:, i].tolist() for i in range(sensitive.shape[1])]
-    if hasattr(sensitive, "get_columns"):
-        return [column.to_list() for column in sensitive.get_columns()]
-    if hasattr(sensitive, "to_list"):
-        return [list(sensitive.to_list())]
+    columns = plain_columns(sensitive)
+    if columns is not None:
+        return columns
     array = sensitive if isinstance(sensitive, np.ndarray) else np.array(sensitive, dtype=object)
     if array.ndim == 2:
         return [array[:, i].tolist() for i in range(array.shape[1])]
@@ -154,6 +152,8 @@ def rates_to_compare(
     if given.sample_weight is not None:
         weights = read_list(given.sample_weight, data.n_rows, "sample_weight")
     wanted = audit.parameters["pos_label"]
+    if wanted is not None and wanted not in labels:
+        raise CertificateError(f"pos_label={wanted!r} is not among the classes {list(labels)}.")
     positive = len(labels) - 1 if wanted is None else labels.index(wanted)
     everything = frozenset(range(len(labels)))
     result = []

@@ -81,6 +81,8 @@ class Leaves:
     of_groups : bool
         Whether the costs of rows were added up and rounded before the tree was grown, in a reduced
         table, so that what is best for single rows was not known.
+    class_weights : sequence of Fraction, optional
+        What an error costs each of the labels, where leaves cost errors.
     note : callable, optional
         From the rows of a node, and how far costs may be off, to what trees note on it.
     """
@@ -105,6 +107,7 @@ class Leaves:
     counted: Mapping[int, int] | None = None
     counts_best: bool = False
     of_groups: bool = False
+    class_weights: Sequence[Fraction] | None = None
     note: Callable[[Sequence[int], Fraction], Note] | None = None
 
     def as_noted(self, tree: Any) -> Leaves:

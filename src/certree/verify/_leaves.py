@@ -30,6 +30,7 @@ from ._plain_numbers import (
     root_above,
     share_explained,
 )
+from ._raw_frames import as_frame
 from ._survival_audit import survival
 
 # ---- by label ----------------------------------------------------------------------------------
@@ -77,7 +78,12 @@ def errors(data: Data, y: Any, class_weight: Any, labels: Sequence[Any] | None =
     }
     whole = sum((data.weights[row] * weights[given[row]] for row in data.rows), Fraction(0))
     leaves = label_leaves("accuracy", data, known, amounts, lambda cost: float(1 - cost / whole))
-    return replace(leaves, whole=whole, counted={row: known.index(given[row]) for row in data.rows})
+    return replace(
+        leaves,
+        whole=whole,
+        counted={row: known.index(given[row]) for row in data.rows},
+        class_weights=[weights[label] for label in known],
+    )
 
 
 def cost_matrix(data: Data, y: Any, matrix: Any, classes: Any) -> Leaves:
@@ -159,9 +165,10 @@ def match_classes(given: Sequence[Any], classes: Any, n_columns: int) -> list[An
 
 def output_columns(y: Any) -> list[Any]:
     """Return the columns of y, if it has several; [] for one output."""
-    if hasattr(y, "columns") and not isinstance(y, np.ndarray):
-        names = list(y.columns)
-        return [as_array(y[name]) for name in names] if len(names) > 1 else []
+    frame = as_frame(y)
+    if frame is not None:
+        columns = [np.asarray(series.to_numpy()) for series in frame[1].iter_columns()]
+        return columns if len(columns) > 1 else []
     if isinstance(y, np.ndarray):
         return list(np.asarray(y).T) if y.ndim == 2 and y.shape[1] > 1 else []
     lines = list(y) if isinstance(y, list | tuple) else []
@@ -171,7 +178,8 @@ def output_columns(y: Any) -> list[Any]:
 
 def check_output_names(audit: Audit, tree: Any, y: Any) -> None:
     """Compare what a tree calls its outputs with the names of the columns of y."""
-    names = getattr(y, "columns", None)
+    frame = as_frame(y)
+    names = getattr(y, "columns", None) if frame is None else frame[0]
     wanted = None if names is None else tuple(map(str, names))
     audit.compare("names of outputs", tree.payload.output_names, wanted)
 
@@ -466,7 +474,8 @@ def _of_errors(estimator: Any, data: Data, given: GivenRows) -> Leaves:
     if np.ndim(given.y) > 1:
         return error_outputs(data, given.y, None, estimator.output_weights)
     is_balanced = str(estimator.objective).lower() == "balanced_accuracy"
-    return errors(data, given.y, "balanced" if is_balanced else estimator.class_weight)
+    leaves = errors(data, given.y, "balanced" if is_balanced else estimator.class_weight)
+    return replace(leaves, name="balanced_accuracy") if is_balanced else leaves
 
 
 def _of_costs(estimator: Any, data: Data, given: GivenRows) -> Leaves:

@@ -9,6 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from certree.exceptions import CertificateError
+
 from ._audit import Audit, Data, Walk
 from ._brute_force import Charges
 from ._leaf_costs import Amounts, Leaves
@@ -121,6 +123,8 @@ def _amounts(given: Any, labels: Sequence[Any], n_rows: int) -> Amounts:
     if isinstance(given, Mapping):
         columns = [[Fraction(0)] * n_rows for _ in labels]
         for label, numbers in zip(plain_list(list(given)), given.values(), strict=True):
+            if label not in labels:
+                raise CertificateError(f"a limit is for {label!r}, which is not in {list(labels)}.")
             flat = np.asarray(numbers, dtype=object)
             values = [numbers] * n_rows if flat.ndim == 0 else flat.tolist()
             columns[list(labels).index(label)] = [read(n, "an amount") for n in values]

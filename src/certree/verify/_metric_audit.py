@@ -88,6 +88,8 @@ def metric_of(objective: Any) -> Objective:
 
     Raises
     ------
+    CertificateError
+        If no metric has this name.
     ValueError
         If this package does not know it.
     """
@@ -96,7 +98,7 @@ def metric_of(objective: Any) -> Objective:
         if name in ("accuracy", "balanced_accuracy"):
             return Objective(name, "errors")
         if name not in _NAMES:
-            raise ValueError(f"verify knows no metric called {objective!r}.")
+            raise CertificateError(f"verify knows no metric called {objective!r}.")
         kind = _NAMES[name]
         name = "cohen_kappa" if name == "kappa" else name
         return Objective(name, kind, None, Fraction(1) if kind == "AUC" else None)

@@ -50,6 +50,11 @@ def check_path(
     if path.status not in STATUSES:
         audit.differ(f"status {path.status!r} of the path is unknown")
     total = data.total()
+    names = ("errors", "accuracy") if cost_of is None else ("cost", "objective")
+    if cost_of is None and any(weight != 1 for weight in data.weights.values()):
+        is_balanced = audit.certificate.task == "balanced_accuracy"
+        names = "weighted errors", "balanced accuracy" if is_balanced else "weighted accuracy"
+    audit.compare("measures of the path", tuple(path.measures), names)
     for place, entry in enumerate(path.entries):
         check_types(entry)
         where = f"entry {place} of the path"

@@ -17,6 +17,7 @@ import numpy as np
 from scipy.sparse import issparse
 
 from ._plain_times import nanoseconds, nanoseconds_of_array
+from ._raw_frames import as_frame
 
 Kind = Literal["number", "flag", "category", "ordered", "time"]
 
@@ -67,17 +68,12 @@ def read_table(X: Any) -> RawTable:
     ValueError
         If it is not a table.
     """
-    family = type(X).__module__.partition(".")[0]
-    if family == "polars" and type(X).__name__ == "LazyFrame":
-        raise ValueError("X is a polars LazyFrame, which holds no data yet; call .collect() on it.")
     is_dict = isinstance(X, Mapping) and not issparse(X)  # one format of SciPy is a dict as well
     if is_dict or (isinstance(X, list) and X and isinstance(X[0], Mapping)):
         raise ValueError("X must be a table, got dicts; pass pandas.DataFrame(X).")
-    if family == "pandas" and hasattr(X, "columns"):
-        return _from_pandas(X)
-    if family == "polars" and hasattr(X, "get_columns"):
-        columns = [_from_polars(series) for series in X.get_columns()]
-        return _checked(RawTable(columns, [str(name) for name in X.columns], False))
+    frame = as_frame(X)
+    if frame is not None:
+        return _from_frame(*frame)
     if issparse(X):
         return _from_sparse(X.tocsc())
     # An array may know the names of its columns.
@@ -168,59 +164,62 @@ def _as_text(value: str | bytes) -> str:
     return value.decode("utf-8", "backslashreplace") if isinstance(value, bytes) else str(value)
 
 
-def _from_pandas(X: Any) -> RawTable:
-    labels = list(X.columns)
-    n_levels = X.columns.nlevels
-    if n_levels > 1:
+def _from_frame(labels: list[Any], frame: Any) -> RawTable:
+    if any(isinstance(label, tuple) for label in labels):
         raise ValueError(
-            f"The columns of X have names of {n_levels} levels, such as {labels[0]}; trees "
+            f"The columns of X have names of {len(labels[0])} levels, such as {labels[0]}; trees "
             'need one name each: X.columns = ["_".join(map(str, name)) for name in X.columns].'
         )
     names = [str(label) for label in labels] if all(isinstance(x, str) for x in labels) else None
-    dtypes = set(X.dtypes)
+    native = frame.to_native()
+    dtypes = set(native.dtypes) if frame.implementation.is_pandas_like() else set()
     if len(dtypes) == 1 and getattr(next(iter(dtypes)), "str", "|O")[1] in "biuf":
-        return _from_array(X.to_numpy(), names)
-    columns = [_from_series(X.iloc[:, i]) for i in range(X.shape[1])]
+        return _from_array(native.to_numpy(), names)
+    columns = [_from_series(series) for series in frame.iter_columns()]
     return _checked(RawTable(columns, names, False))
 
 
 def _from_series(series: Any) -> Column:
-    dtype = series.dtype
-    if hasattr(dtype, "categories"):
-        return _from_categorical(series)
-    kind = getattr(dtype, "kind", "O")
-    if isinstance(dtype, np.dtype) and kind in "mM":
-        return Column(nanoseconds_of_array(series.to_numpy()), "time")
-    if kind in "biuf":
-        numbers = series.to_numpy(dtype=np.float64, na_value=np.nan)
-        return Column(_numbers(numbers), "flag" if kind == "b" else "number")
-    return _from_objects(series.to_numpy(dtype=object).tolist())
+    import narwhals.stable.v2 as nw
+
+    dtype, native = series.dtype, series.to_native()
+    if isinstance(dtype, (nw.Categorical, nw.Enum)):
+        return _from_categories(series)
+    if isinstance(dtype, nw.Boolean):
+        return Column(_from_objects(series.to_list()).values, "flag")
+    if isinstance(dtype, nw.Decimal) or not (dtype.is_numeric() or dtype.is_temporal()):
+        # NumPy knows sparse columns, which are of none of these types.
+        array = native.to_numpy() if hasattr(native, "sparse") else np.empty(0, dtype=object)
+        if array.dtype.kind in "biuf":
+            return Column(_numbers(array), "flag" if array.dtype.kind == "b" else "number")
+        return _from_objects(series.to_list())
+    if dtype.is_numeric():
+        return Column(_numbers(series.to_numpy()), "number")
+    array = np.asarray(series.to_numpy())
+    if array.dtype.kind not in "mM":
+        return _from_objects(array.tolist())
+    return Column(nanoseconds_of_array(array), "time")
 
 
-def _from_categorical(series: Any) -> Column:
-    levels = list(series.dtype.categories)
+def _from_categories(series: Any) -> Column:
+    import narwhals.stable.v2 as nw
+
+    native, values = series.to_native(), series.to_list()
+    levels, is_ordered = [], isinstance(series.dtype, nw.Enum)
+    if hasattr(native, "unify_dictionaries"):
+        # The type of Arrow knows whether its dictionary has an order.
+        levels = native.unify_dictionaries().combine_chunks().dictionary.to_pylist()
+        is_ordered = bool(native.type.ordered)
+    elif is_ordered or hasattr(getattr(native, "cat", None), "categories"):
+        levels = list(series.dtype.categories if is_ordered else native.cat.categories)
     if not all(isinstance(level, str | Number) for level in levels):
         # Intervals, periods, dates: their text is their name.
         levels = [str(level) for level in levels]
-    read = _from_objects(levels)
-    values = [None if code < 0 else read.values[code] for code in series.cat.codes.tolist()]
+        values = [None if is_missing(value) else str(value) for value in values]
+    read = _from_objects([*levels, *values])
+    levels, plain = list(read.values[: len(levels)]), read.values[len(levels) :]
     if read.kind == "flag":
-        return Column(values, "flag")
-    if series.dtype.ordered and len(set(read.values)) == len(levels) > 0:
-        return Column(values, "ordered", tuple(read.values))
-    return Column(values, "category")
-
-
-def _from_polars(series: Any) -> Column:
-    dtype = series.dtype
-    name = str(dtype).partition("(")[0]
-    if dtype.is_numeric() and name != "Decimal":
-        return Column(_numbers(series.to_numpy()), "number")
-    if dtype.is_temporal():
-        # Days, or numbers of the unit of time.
-        unit = getattr(dtype, "time_unit", "D")
-        return Column(nanoseconds_of_array(series.to_physical().to_list(), unit), "time")
-    read = _from_objects(series.to_list())
-    if name == "Enum" and len(dtype.categories):
-        return Column(read.values, "ordered", tuple(dtype.categories.to_list()))
-    return Column(read.values, "category") if name in ("Categorical", "Enum") else read
+        return Column(plain, "flag")
+    if is_ordered and len(set(levels)) == len(levels) > 0:
+        return Column(plain, "ordered", tuple(levels))
+    return Column(plain, "category")

@@ -183,7 +183,7 @@ def weighted_by_class(audit: Audit, data: Data, labels: Sequence[Any], most: int
     """Return the rows with weights that include those of their classes, rounded as certified."""
     quantum = audit.certificate.weight_quantum
     wanted = wanted_class_weights(audit.parameters, data, labels)
-    used = _stated_class_weights(audit, wanted)
+    used = stated_class_weights(audit, wanted)
     given = {row: data.weights[row] * used[data.classes[row]] for row in data.rows}
     if quantum is None:
         audit.compare("rounding of weights", audit.certificate.rounding, 0)
@@ -208,9 +208,11 @@ def by_stated_weights(data: Data, used: Sequence[Exact], quantum: Exact | None) 
     return replace(data, weights=weights, slack=slack, given=data.sample_weights)
 
 
-def _stated_class_weights(audit: Audit, wanted: Sequence[Fraction]) -> list[Fraction]:
+def stated_class_weights(audit: Audit, wanted: Sequence[Fraction]) -> list[Fraction]:
     """Return the class weights that are certified, if they are those that were asked for."""
     certified = audit.certificate.class_weights
+    if all(weight == 1 for weight in wanted):
+        audit.compare("class weights", certified, None)
     used = [Fraction(1)] * len(wanted) if certified is None else list(map(Fraction, certified))
     share = 0 if audit.certificate.weight_quantum is None else _FLOATS
     are_far = len(used) != len(wanted) or any(

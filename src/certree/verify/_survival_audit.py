@@ -16,6 +16,7 @@ from ._audit import Audit, Data, Walk
 from ._leaf_costs import Leaves, Rates
 from ._notes import Note, Printed, RowsOf, mean
 from ._plain_numbers import last_bits, read, share_explained
+from ._raw_frames import as_frame
 
 # Cumulative hazards are integers of this unit, which float64 cannot tell from the exact ones.
 _FINE = 2**160
@@ -143,14 +144,17 @@ def _columns(y: Any) -> tuple[Sequence[Any], Sequence[Any] | None]:
     if y is None:
         raise ValueError("y must be passed: time and event of each row.")
     dtype: Any = getattr(y, "dtype", None)
-    fields: Any = getattr(dtype, "names", None)
-    names: list[Any] = list(fields or getattr(y, "columns", []))
+    frame = as_frame(y)
+    names: list[Any] = list(getattr(dtype, "names", None) or ())
+    columns = [np.asarray(y[name]) for name in names]
+    if frame is not None:
+        names = frame[0]
+        columns = [np.asarray(series.to_numpy()) for series in frame[1].iter_columns()]
     if not names:
         array = np.asarray(y)
         if array.ndim == 2 and array.shape[1] == 2:
             return array[:, 0].tolist(), array[:, 1].tolist()
         return array.ravel().tolist(), None
-    columns = [np.asarray(y[name]) for name in names]
     if len(columns) == 1:
         return columns[0].tolist(), None
     if len(columns) != 2:
@@ -159,7 +163,7 @@ def _columns(y: Any) -> tuple[Sequence[Any], Sequence[Any] | None]:
     if len(places) != 1:
         places = [k for k in (0, 1) if str(names[k]).lower() in _EVENT_NAMES]
     if len(places) != 1:
-        places = [1 if hasattr(y, "columns") else 0]
+        places = [0 if frame is None else 1]
     return columns[1 - places[0]].tolist(), columns[places[0]].tolist()
 
 

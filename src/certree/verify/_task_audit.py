@@ -52,7 +52,13 @@ from ._rounding_rules import (
     allowed_for_squares,
 )
 from ._shown import check_node_costs, check_shown, quiet
-from ._stated_weights import are_short, check_penalty, check_quantum, cost_range
+from ._stated_weights import (
+    are_short,
+    check_penalty,
+    check_quantum,
+    cost_range,
+    stated_class_weights,
+)
 
 # A tree is not optimal if rounding is more than this share of the cost of a single leaf.
 _NEGLIGIBLE = Fraction(1, 2**10)
@@ -70,7 +76,7 @@ def check_task(model: Any, given: GivenRows, **more: bool) -> Checked:
     leaves = _leaves(estimator, task, data, given).as_noted(tree)
     check_parameters(audit, leaves.name, leaves.more_rows)
     encoder = encoder_of(model, estimator)
-    data, charges = check_rows(audit, data, encoder, leaves.paid_by_all(data), **more)
+    data, charges = check_rows(audit, data, encoder, leaves, **more)
     data = replace(data, labels=leaves.labels)
     slack = _check_rounding(audit, data, leaves, charges, task)
     walk = walk_down(audit, data, tree)
@@ -160,13 +166,13 @@ def _leaves(estimator: Any, task: Any, data: Data, given: GivenRows) -> Leaves:
 
 
 def check_rows(
-    audit: Audit, data: Data, encoder: Any, least: Exact = 0, **more: bool
+    audit: Audit, data: Data, encoder: Any, leaves: Leaves | None = None, **more: bool
 ) -> tuple[Data, Charges | None]:
     """Compare rows, weights and candidates with the certificate, and read prices of tests.
 
-    The leaves of any tree cost at least `least`.
+    The leaves say what trees cost at least, and what classes weigh.
     """
-    certificate, total = audit.certificate, data.total()
+    certificate, least = audit.certificate, leaves.paid_by_all(data) if leaves else 0
     stated = audit.parameters.get("test_costs")
     most = cost_range(data.n_rows, audit.sizes) // 2**12
     # Weights with many digits are rounded for prices, so that these keep theirs.
@@ -176,14 +182,23 @@ def check_rows(
     data = with_candidates(audit, data, encoder, is_short, least, **more)
     check_n_tests(audit, data)
     audit.compare("number of rows", certificate.n_rows, len(data.rows))
-    # Weights with many digits are added up as float64.
-    audit.compare_within(
-        "total weight", certificate.total_weight, total, 0 if exactly else total / 10**12
-    )
-    audit.compare("class weights", certificate.class_weights, None)
+    check_total_weight(audit, data, leaves, exactly=exactly)
     if stated is None:
         return data, None
     return data, read_charges(stated, len(data.table.columns), data.table.names)
+
+
+def check_total_weight(audit: Audit, data: Data, leaves: Leaves | None, *, exactly: bool) -> None:
+    """Compare the weight of all rows, which includes that of their classes, and the latter."""
+    total = data.total()
+    if leaves is None or leaves.class_weights is None:
+        audit.compare("class weights", audit.certificate.class_weights, None)
+    else:
+        stated_class_weights(audit, leaves.class_weights)
+        total = leaves.whole
+    # Weights with many digits are added up as float64.
+    slack = 0 if exactly else total / 10**12
+    audit.compare_within("total weight", audit.certificate.total_weight, total, slack)
 
 
 def _check_rounding(

@@ -26,6 +26,7 @@ from ._plain_numbers import Exact, show
 from ._queried_cells import cells_of_table, is_in_engine
 from ._separable_audit import check_separable
 from ._spo_audit import check_spo
+from ._stated_parameters import check_parameters
 from ._task_audit import check_task
 
 
@@ -175,6 +176,8 @@ def verify(
     # A cross-validated model is checked as its final model.
     if hasattr(model, "best_estimator_"):
         model = _best_of(model)
+    if hasattr(model, "get_params"):
+        check_parameters(model)
     y = _one_column(model, y)
     given = GivenRows(X, y, sample_weight, exhaustive, costs, task, sensitive_features)
     try:
@@ -185,11 +188,20 @@ def verify(
             f"the model or its certificate is malformed: {type(error).__name__}: {error}"
         ) from error
     n_rows, cost = result.n_rows, result.cost
+    _check_row_groups(model, n_rows)
     if isinstance(cost, Fraction) and cost.denominator == 1:
         cost = cost.numerator
     return VerificationReport(
         tuple(result.audit.checks), cost, n_rows, exhaustive, perf_counter() - start
     )
+
+
+def _check_row_groups(model: Any, n_rows: int) -> None:
+    """Raise if more rows are said to differ than there are: that number stands beside theirs."""
+    for certificate in (getattr(model, "certificate", None), _fitted(model)):
+        groups = getattr(certificate, "n_row_groups", None)
+        if groups is not None and not (isinstance(groups, int) and 0 <= groups <= n_rows):
+            raise CertificateError(f"{groups!r} different rows are stated among {n_rows}.")
 
 
 def _check(model: Any, given: GivenRows) -> Checked:

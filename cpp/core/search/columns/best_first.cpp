@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "search/columns/grower.hpp"
+#include "search/shared/best_first.hpp"
 #include "search/shared/improver.hpp"
 
 namespace certree {
@@ -21,8 +22,8 @@ constexpr Cost kOverestimate = 4;
 }  // namespace
 
 // Opens a node; nothing was asked of the table yet.
-bool Worker::open_best_first(std::size_t level, Record& record) {
-  if (!open(level, kUnlimitedDepth, record)) return false;
+bool Worker::open_ways(std::size_t level, std::int32_t depth, Record& record) {
+  if (!open(level, depth, record)) return false;
   Frame& f = frame(level);
   const auto n = static_cast<std::size_t>(f.node.n_columns);
   std::fill_n(f.looked_up.ensure(n), n, std::uint8_t{0});
@@ -54,57 +55,44 @@ void Worker::look_children_up(std::size_t level, std::int32_t split) {
 // once the table has forgotten more than it holds.
 bool Worker::may_leave_early() const { return context_.table.n_evictions() <= context_.table.n_entries(); }
 
-bool Worker::improve_best_split(std::size_t level, Cost threshold, Record& record) {
-  Frame& f = frame(level);
-  const Objective& objective = context_.objective;
-  const Cost bound = std::min(record.interval.upper, threshold);
-  const std::uint64_t key = f.node.rows.key.low;
-  if (context_.places != nullptr) context_.places->taken(number_, level, key, taken_);
-  const auto [best, second] =
-      next_way(f.node.n_columns, f.lower.data(), f.guess.data(), f.closed.data(), bound, taken_);
-  if (best < 0 || f.lower[static_cast<std::size_t>(best)] >= bound) return false;
-  if (context_.places != nullptr) context_.places->enter(number_, level, key, best);
+Cost Worker::overestimate() const { return kOverestimate * context_.objective.split_penalty; }
 
-  const auto s = static_cast<std::size_t>(best);
+Ways Worker::ways(std::size_t level) {
+  const Frame& f = frame(level);
+  return {f.node.rows.key.low, f.node.n_columns, f.lower.data(), f.guess.data(), f.closed.data()};
+}
+
+void Worker::visit(std::size_t level, std::int32_t depth, std::int32_t split, Cost until, Record& record) {
+  Frame& f = frame(level);
+  const auto s = static_cast<std::size_t>(split);
   const auto total = [&](const AlignedArray<Cost>* ends) { return value_of_split(f, s, ends[0][s] + ends[1][s]); };
   const Cost known = f.child_lower[0][s] + f.child_lower[1][s];
   if (!f.looked_up[s]) {
-    look_children_up(level, best);
+    look_children_up(level, split);
   } else {
-    const Cost until = may_leave_early() ? std::min(bound, second + kOverestimate * objective.split_penalty) : bound;
     const auto width = [&](int holds) { return f.child_upper[holds][s] - f.child_lower[holds][s]; };
     const int holds = width(1) > width(0) ? 1 : 0;
-    descend(level, best, holds != 0);
+    descend(level, split, holds != 0);
     // At least one above what is known, so that every visit makes progress.
     const Cost child_threshold =
         std::max(until - value_of_split(f, s, f.child_lower[1 - holds][s]), f.child_lower[holds][s] + 1);
-    const Interval found = improve(level + 1, child_threshold, f.child_lower[holds][s]);
+    const Interval found = improve_node(*this, level + 1, depth, child_threshold, f.child_lower[holds][s]);
     f.child_lower[holds][s] = std::max(f.child_lower[holds][s], found.lower);
     f.child_upper[holds][s] = std::min(f.child_upper[holds][s], found.upper);
   }
   const Interval now{std::max(f.lower[s], total(f.child_lower)), total(f.child_upper)};
   if (now.is_exact()) f.closed[s] = 1;
-  offer_split(f, best, now, record);
-  if (f.child_lower[0][s] + f.child_lower[1][s] > known) spread_bounds(f, best);
-  return true;
+  offer_split(f, split, now, record);
+  if (f.child_lower[0][s] + f.child_lower[1][s] > known) spread_bounds(f, split);
+}
+
+void Worker::remember_node(std::size_t level, std::int32_t depth, const Record& record, std::int64_t effort) {
+  check_known_tree(frame(level), depth, record);
+  remember(key(level), depth, record, effort);
 }
 
 Interval Worker::improve(std::size_t level, Cost threshold, Cost known_lower) {
-  Frame& f = frame(level);
-  const Fingerprint key = f.node.rows.key;
-  Record record = recall(key, kUnlimitedDepth);
-  record.interval.lower = std::max(record.interval.lower, known_lower);
-  if (record.interval.is_closed_for(threshold) || poll()) return record.interval;
-  const std::int64_t work_before = context_.budget.work();
-  ++counters_.iterations;
-  if (!open_best_first(level, record)) return record.interval;
-  while (!record.interval.is_closed_for(threshold) && !poll()) {
-    if (!improve_best_split(level, threshold, record)) break;
-  }
-  record.interval.lower = std::max(record.interval.lower, std::min(record.interval.upper, least_lower(f)));
-  check_known_tree(f, kUnlimitedDepth, record);
-  remember(key, kUnlimitedDepth, record, context_.budget.work() - work_before);
-  return record.interval;
+  return improve_node(*this, level, kUnlimitedDepth, threshold, known_lower);
 }
 
 namespace {
@@ -136,88 +124,14 @@ class BestFirst {
       if (helper.worker) counters.add(helper.worker->counters());
   }
 
- private:
-  struct Helper {
-    std::unique_ptr<Worker> worker;  // once its thread has come to it
-    Record record;
-  };
-
-  // Every thread has a root of its own, so none sees bounds change under its eyes.
-  static Context context_of(const Context& context, SharedRoot& shared) {
-    Context own = context;
-    own.options.threads = 1;
-    if (shared.size() > 1) own.places = &shared.places();
-    return own;
-  }
-
+  // What `improve_root` asks.
   bool is_done() const {
     const Interval now = context_.progress.interval();
     return now.upper - now.lower <= context_.options.gap || context_.budget.stopped();
   }
 
-  bool start() {
-    improver_.start();
-    if (!worker_.open_best_first(0, record_)) return false;
-    Tree tree;
-    worker_.add_depth_two_tree(0, 2, tree);
-    context_.progress.improve(worker_.shallow_value(worker_.frame(0).expansion.errors, 2), std::move(tree));
-    record_.interval.upper = context_.progress.interval().upper;
-    context_.progress.raise(record_.interval.lower);
-    return is_done() || improve();
-  }
-
-  // Nobody knows how long the proof takes: a quarter of the pairs of root splits is a guess.  False: stopped.
-  bool improve() {
-    next_turn_ = std::numeric_limits<std::int64_t>::max();
-    if (improver_.is_exhausted()) return true;
-    const std::int64_t n = worker_.frame(0).node.n_columns;
-    improver_.expect_proof(n * n / 4);
-    improver_.take_turn();
-    next_turn_ = 2 * context_.budget.work() + improver_.first_turn(kFirstTurn);
-    // The root's frame was the improver's.
-    return worker_.open_best_first(0, record_);
-  }
-
-  void search() {
-    while (!is_done() && !is_proven_) {
-      const std::int64_t more = std::max<std::int64_t>(next_turn_ - context_.budget.work(), 1);
-      shared_.run(
-          context_.budget, std::min(more, kNoEnd), [this](int worker) { drive(worker); },
-          [this] { context_.progress.observe(); });
-      if (!is_done() && !is_proven_ && !improve()) break;
-    }
-    Frame& root = worker_.frame(0);
-    if (!root.is_open) return;
-    join(worker_, record_);
-    record_.interval.lower = std::min(record_.interval.upper, Worker::least_lower(root));
-    context_.progress.raise(record_.interval.lower);
-    worker_.remember(root.node.rows.key, kUnlimitedDepth, {{record_.interval.lower, kInfinite}, kNoTree},
-                     context_.budget.work());
-  }
-
-  void drive(int number) {
-    if (number == 0) return drive(worker_, record_);
-    Helper& helper = helpers_[static_cast<std::size_t>(number) - 1];
-    if (!helper.worker) {
-      helper.worker = std::make_unique<Worker>(context_, false, number);
-      helper.worker->start_at_root();
-    }
-    Worker& worker = *helper.worker;
-    if (worker.frame(0).is_open || worker.open_best_first(0, helper.record)) drive(worker, helper.record);
-  }
-
-  void drive(Worker& worker, Record& record) {
-    while (!is_done() && !worker.poll()) {
-      join(worker, record);
-      const Cost before = record.interval.upper;
-      if (!worker.improve_best_split(0, kInfinite, record)) {
-        is_proven_ = true;
-        break;
-      }
-      if (record.interval.upper < before) publish(worker, record);
-      context_.progress.raise(std::min(record.interval.upper, Worker::least_lower(worker.frame(0))));
-    }
-    join(worker, record);
+  void raise(Worker& worker, const Record& record) {
+    context_.progress.raise(std::min(record.interval.upper, worker.least_lower(0)));
   }
 
   // What is known of the root is the same for all.
@@ -251,6 +165,75 @@ class BestFirst {
     ColumnGrower grower(worker);
     const GrownTree found = measure(grower, 0, tree);
     context_.progress.improve(found.value, found.tree());
+  }
+
+ private:
+  struct Helper {
+    std::unique_ptr<Worker> worker;  // once its thread has come to it
+    Record record;
+  };
+
+  // Every thread has a root of its own, so none sees bounds change under its eyes.
+  static Context context_of(const Context& context, SharedRoot& shared) {
+    Context own = context;
+    own.options.threads = 1;
+    if (shared.size() > 1) own.places = &shared.places();
+    return own;
+  }
+
+  bool start() {
+    improver_.start();
+    if (!worker_.open_ways(0, kUnlimitedDepth, record_)) return false;
+    Tree tree;
+    worker_.add_depth_two_tree(0, 2, tree);
+    context_.progress.improve(worker_.shallow_value(worker_.frame(0).expansion.errors, 2), std::move(tree));
+    record_.interval.upper = context_.progress.interval().upper;
+    context_.progress.raise(record_.interval.lower);
+    return is_done() || improve();
+  }
+
+  // Nobody knows how long the proof takes: a quarter of the pairs of root splits is a guess.  False: stopped.
+  bool improve() {
+    next_turn_ = std::numeric_limits<std::int64_t>::max();
+    if (improver_.is_exhausted()) return true;
+    const std::int64_t n = worker_.frame(0).node.n_columns;
+    improver_.expect_proof(n * n / 4);
+    improver_.take_turn();
+    next_turn_ = 2 * context_.budget.work() + improver_.first_turn(kFirstTurn);
+    // The root's frame was the improver's.
+    return worker_.open_ways(0, kUnlimitedDepth, record_);
+  }
+
+  void search() {
+    while (!is_done() && !is_proven_) {
+      const std::int64_t more = std::max<std::int64_t>(next_turn_ - context_.budget.work(), 1);
+      shared_.run(
+          context_.budget, std::min(more, kNoEnd), [this](int worker) { drive(worker); },
+          [this] { context_.progress.observe(); });
+      if (!is_done() && !is_proven_ && !improve()) break;
+    }
+    Frame& root = worker_.frame(0);
+    if (!root.is_open) return;
+    join(worker_, record_);
+    record_.interval.lower = std::min(record_.interval.upper, Worker::least_lower(root));
+    context_.progress.raise(record_.interval.lower);
+    worker_.remember(root.node.rows.key, kUnlimitedDepth, {{record_.interval.lower, kInfinite}, kNoTree},
+                     context_.budget.work());
+  }
+
+  void drive(int number) {
+    if (number == 0) return drive(worker_, record_);
+    Helper& helper = helpers_[static_cast<std::size_t>(number) - 1];
+    if (!helper.worker) {
+      helper.worker = std::make_unique<Worker>(context_, false, number);
+      helper.worker->start_at_root();
+    }
+    Worker& worker = *helper.worker;
+    if (worker.frame(0).is_open || worker.open_ways(0, kUnlimitedDepth, helper.record)) drive(worker, helper.record);
+  }
+
+  void drive(Worker& worker, Record& record) {
+    if (improve_root(worker, *this, kUnlimitedDepth, record)) is_proven_ = true;
   }
 
   void make_canonical() {

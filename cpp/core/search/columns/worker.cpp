@@ -42,7 +42,7 @@ Worker::Worker(const Context& context, bool is_main, int number)
                context.options.use_column_reduction),
       depth_two_(context.statistic.make(depth_two_settings(context.options), factory_, context.budget, context.memory)),
       common_(context.memory),
-      number_(number) {
+      place_(context.places, number) {
   if (is_main) start_at_root();
 }
 

@@ -27,13 +27,13 @@
 #include "search/shared/options.hpp"
 #include "search/shared/progress.hpp"
 #include "search/shared/remaining_depth.hpp"
+#include "search/shared/shared_root.hpp"
 #include "search/shared/table.hpp"
 #include "search/shared/tree.hpp"
 
 namespace certree {
 
 struct ImproverState;
-class Places;
 
 // What the threads of one solve share.
 struct Context {
@@ -110,9 +110,20 @@ class Worker {
   // `known_lower`: a lower bound that the caller has.
   Interval solve(std::size_t level, std::int32_t depth, Cost ceiling, Cost known_lower = 0);
 
-  // The same without a depth limit, best-first (search/columns/best_first.cpp): `threshold` is where the caller has something
+  // The same without a depth limit, best-first (search/shared/best_first.hpp): `threshold` is where the caller has something
   // better to do.
   Interval improve(std::size_t level, Cost threshold, Cost known_lower = 0);
+  // What the best-first search asks of a node and its splits.
+  Fingerprint key(std::size_t level) { return frame(level).node.rows.key; }
+  bool open_ways(std::size_t level, std::int32_t depth, Record& record);
+  Ways ways(std::size_t level);
+  Cost least_lower(std::size_t level) { return least_lower(frame(level)); }
+  void visit(std::size_t level, std::int32_t depth, std::int32_t split, Cost until, Record& record);
+  void remember_node(std::size_t level, std::int32_t depth, const Record& record, std::int64_t effort);
+  bool may_leave_early() const;
+  Cost overestimate() const;
+  Place& place() { return place_; }
+  std::int64_t work() const { return context_.budget.work(); }
 
   // The pieces of `solve`, for whoever drives a node's splits himself (the root, under several threads).
   // `shallow_lower`: a lower bound of the node's optimum with one level less.
@@ -164,10 +175,6 @@ class Worker {
   const Record& child(std::size_t level, bool holds) { return scratch(level).child[holds ? 1 : 0]; }
   DepthTwo& depth_two() { return *depth_two_; }
   const Context& context() const { return context_; }
-  // Best-first at a node whose splits somebody else drives: opens it, and improves one split a step.
-  bool open_best_first(std::size_t level, Record& record);
-  // False: nothing left below `threshold`.
-  bool improve_best_split(std::size_t level, Cost threshold, Record& record);
   Record recall(const Fingerprint& key, std::int32_t depth, Cost* shallow_lower = nullptr);
   void remember(const Fingerprint& key, std::int32_t depth, const Record& record, std::int64_t effort);
   bool expand(Frame& frame);
@@ -195,7 +202,6 @@ class Worker {
   void bound_children(Frame& frame, int holds, std::int32_t depth) const;
   void inherit_bounds(std::size_t level, std::int32_t depth);
   void look_children_up(std::size_t level, std::int32_t split);
-  bool may_leave_early() const;
   void look_ahead(std::size_t level, std::int32_t split, Cost bound, Scratch& s);
   void try_terminal(std::size_t level, std::int32_t split, std::int32_t depth, Cost bound, Scratch& s);
   bool evaluate_sides(Frame& frame, std::int32_t split, std::int32_t depth, bool want_yes, bool want_no, Scratch& s);
@@ -210,8 +216,7 @@ class Worker {
   AlignedArray<Cost> common_;  // for close_split
   Paid after_;                 // for child_rows
   Frame* root_ = nullptr;
-  int number_ = 0;
-  std::vector<std::int32_t> taken_;  // for improve_best_split
+  Place place_;
   Counters counters_;
 };
 

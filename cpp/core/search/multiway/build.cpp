@@ -74,7 +74,7 @@ void MultiwaySearch::add_greedy_tree(std::size_t level, std::int32_t depth, Gree
                                      std::int32_t slot, Cost* value) {
   MultiwayFrame& f = frame(level);
   Record record;
-  if (poll() || !open(level, depth, record)) return add_leaf(level, tree, slot, value);
+  if (poll() || !open_ways(level, depth, record)) return add_leaf(level, tree, slot, value);
   const std::int32_t shallow = std::clamp(depth, 0, 2);
   *value = f.value[shallow];
   const std::size_t begin = tree.nodes.size();
@@ -110,7 +110,7 @@ bool MultiwaySearch::add_known_tree(std::size_t level, std::int32_t depth, Cost 
   MultiwayFrame& f = frame(level);
   const Record stored = recall(f.node.rows.key, depth);
   Record record;
-  if (!open(level, depth, record)) return false;
+  if (!open_ways(level, depth, record)) return false;
   if (f.value[std::clamp(depth, 0, 2)] <= target)
     return add_shallow_tree(level, std::clamp(depth, 0, 2), target, tree, slot);
   if (depth <= 2) return false;
@@ -121,7 +121,7 @@ bool MultiwaySearch::add_known_tree(std::size_t level, std::int32_t depth, Cost 
   }
   // A part was forgotten: search again.
   while (record.interval.upper > target && !poll())
-    if (!improve_best_test(level, depth, target + 1, record)) break;
+    if (!improve_best_way(*this, level, depth, target + 1, record)) break;
   if (record.interval.upper > target || record.column < 0) return false;
   const auto found =
       std::find_if(f.tests.begin(), f.tests.end(), [&](const NodeTest& test) { return test.id == record.column; });
@@ -142,7 +142,7 @@ bool MultiwaySearch::add_canonical_tree(std::size_t level, std::int32_t depth, C
                                         std::int32_t slot) {
   MultiwayFrame& f = frame(level);
   Record record;
-  if (!open(level, depth, record)) return false;
+  if (!open_ways(level, depth, record)) return false;
   if (f.value[std::clamp(depth, 0, 2)] <= value)
     return add_shallow_tree(level, std::clamp(depth, 0, 2), value, tree, slot);
   for (std::size_t t = 0; depth > 2 && t < f.tests.size(); ++t) {
@@ -174,10 +174,10 @@ void MultiwaySearch::make_canonical() {
 }
 
 // The root's test is root_.column; its parts' trees are in the table.
-void MultiwaySearch::publish() {
+void MultiwaySearch::publish(MultiwaySearch&, const Record& record) {
   MultiwayFrame& root = frame(0);
-  const auto found =
-      std::find_if(root.tests.begin(), root.tests.end(), [&](const NodeTest& test) { return test.id == root_.column; });
+  const auto found = std::find_if(root.tests.begin(), root.tests.end(),
+                                  [&](const NodeTest& test) { return test.id == record.column; });
   if (found == root.tests.end()) return;
   const NodeTest test = *found;
   MultiwayTree tree{{{}}};
@@ -188,7 +188,7 @@ void MultiwaySearch::publish() {
     const Cost value = root.upper[static_cast<std::size_t>(outcome.part)];
     if (!add_known_tree(1, depth_below(context_.depth), value, tree, first + outcome.number)) return;
   }
-  keep(root_.interval.upper, std::move(tree));
+  keep(record.interval.upper, std::move(tree));
 }
 
 }  // namespace certree

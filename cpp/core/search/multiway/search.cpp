@@ -9,7 +9,7 @@ namespace certree {
 MultiwaySearch::MultiwaySearch(const MultiwayContext& context, MultiwayShared& shared, int number)
     : context_(context),
       shared_(shared),
-      number_(number),
+      place_(&shared.root.places(), number),
       nodes_(context.data, context.tests, context.settings, context.memory),
       pass_(make_multiway_pass(context.data, context.task, context.settings, context.budget, context.memory)),
       rows_(context.memory) {
@@ -32,7 +32,7 @@ MultiwayFrame& MultiwaySearch::frame(std::size_t level) {
 }
 
 bool MultiwaySearch::poll() {
-  if (number_ == 0) context_.progress.observe();
+  if (place_.worker() == 0) context_.progress.observe();
   return context_.budget.poll();
 }
 
@@ -65,12 +65,13 @@ Cost MultiwaySearch::sum(const MultiwayFrame& f, const NodeTest& test, const std
   return total;
 }
 
-Cost MultiwaySearch::least_lower(const MultiwayFrame& f) {
+Cost MultiwaySearch::least_lower(std::size_t level) {
+  const MultiwayFrame& f = frame(level);
   return f.test_lower.empty() ? kInfinite : *std::min_element(f.test_lower.begin(), f.test_lower.end());
 }
 
 // Prepares a node for its tests: expands it, narrows `record`, and gives every part and test its first bounds.
-bool MultiwaySearch::open(std::size_t level, std::int32_t depth, Record& record) {
+bool MultiwaySearch::open_ways(std::size_t level, std::int32_t depth, Record& record) {
   MultiwayFrame& f = frame(level);
   if (!expand(f)) return false;
   const MultiwayObjective& objective = context_.settings.objective;
@@ -195,30 +196,24 @@ bool MultiwaySearch::may_leave_early() const {
          context_.table.n_evictions() <= context_.table.n_entries();
 }
 
-// One step at a node: the best test's parts are looked up, or the one of which least is known is improved.
-// False: nothing is left below `threshold`.
-bool MultiwaySearch::improve_best_test(std::size_t level, std::int32_t depth, Cost threshold, Record& record) {
-  MultiwayFrame& f = frame(level);
-  const Cost bound = std::min(record.interval.upper, threshold);
-  Places& places = shared_.root.places();
-  places.taken(number_, level, f.node.rows.key.low, taken_);
-  const auto [best, second] = next_way(static_cast<std::int32_t>(f.tests.size()), f.test_lower.data(), f.guess.data(),
-                                       f.closed.data(), bound, taken_);
-  if (best < 0 || f.test_lower[static_cast<std::size_t>(best)] >= bound) return false;
-  places.enter(number_, level, f.node.rows.key.low, best);
+Ways MultiwaySearch::ways(std::size_t level) {
+  const MultiwayFrame& f = frame(level);
+  return {f.node.rows.key.low, static_cast<std::int32_t>(f.tests.size()), f.test_lower.data(), f.guess.data(),
+          f.closed.data()};
+}
 
-  const NodeTest test = f.tests[static_cast<std::size_t>(best)];
+void MultiwaySearch::visit(std::size_t level, std::int32_t depth, std::int32_t way, Cost until, Record& record) {
+  MultiwayFrame& f = frame(level);
+  const NodeTest test = f.tests[static_cast<std::size_t>(way)];
   bool is_known = true;
   for (std::int32_t o = test.first; o < test.last; ++o)
     is_known = is_known && f.looked_up[static_cast<std::size_t>(f.outcomes[static_cast<std::size_t>(o)].part)];
-  if (!is_known) {
-    look_up(level, depth, test);
+  if (is_known) {
+    improve_part(level, depth, test, until);
   } else {
-    const Cost penalty = context_.settings.objective.split_penalty;
-    improve_part(level, depth, test, may_leave_early() ? std::min(bound, second + penalty) : bound);
+    look_up(level, depth, test);
   }
   refresh_tests(f, record);
-  return true;
 }
 
 // The part of a test of which least is known.
@@ -241,31 +236,10 @@ void MultiwaySearch::improve_part(std::size_t level, std::int32_t depth, const N
   // At least one above what is known, so that every visit makes progress.
   const Cost child_threshold = std::max(until - others, f.lower[k] + 1);
   nodes_.make_child(f, widest, frame(level + 1));
-  const Interval found = improve(level + 1, depth_below(depth), child_threshold, f.lower[k]);
+  const Interval found = improve_node(*this, level + 1, depth_below(depth), child_threshold, f.lower[k]);
   f.lower[k] = std::max(f.lower[k], found.lower);
   f.upper[k] = std::min(f.upper[k], found.upper);
   spread_bounds(f, widest);
-}
-
-// Narrows the interval of the node in frame(level) until it is exact, or its lower end reaches `threshold`, where the caller
-// has something better to do, or the budget ends; the interval is valid in every case.
-Interval MultiwaySearch::improve(std::size_t level, std::int32_t depth, Cost threshold, Cost known_lower) {
-  MultiwayFrame& f = frame(level);
-  const Fingerprint key = f.node.rows.key;
-  Record record = recall(key, depth);
-  record.interval.lower = std::max(record.interval.lower, known_lower);
-  if (record.interval.is_closed_for(threshold) || poll()) return record.interval;
-  const std::int64_t work_before = context_.budget.work();
-  ++counters_.iterations;
-  if (!open(level, depth, record)) return record.interval;
-  if (depth > 2) {
-    while (!record.interval.is_closed_for(threshold) && !poll()) {
-      if (!improve_best_test(level, depth, threshold, record)) break;
-    }
-    record.interval.lower = std::max(record.interval.lower, std::min(record.interval.upper, least_lower(f)));
-  }
-  remember(key, depth, record, context_.budget.work() - work_before);
-  return record.interval;
 }
 
 bool MultiwaySearch::is_done() const {
@@ -286,7 +260,7 @@ bool MultiwaySearch::start() {
     add_greedy_tree(0, context_.depth, kind, tree, 0, &value);
     keep(value, std::move(tree));
   }
-  if (!open(0, context_.depth, root_)) return false;
+  if (!open_ways(0, context_.depth, root_)) return false;
   MultiwayTree tree{{{}}};
   const Cost value = root.value[std::clamp(context_.depth, 0, 2)];
   if (add_shallow_tree(0, std::clamp(context_.depth, 0, 2), value, tree, 0)) keep(value, std::move(tree));
@@ -295,44 +269,34 @@ bool MultiwaySearch::start() {
   return context_.depth > 2;
 }
 
-void MultiwaySearch::raise() {
-  const Cost lower = std::max(root_.interval.lower, least_lower(frame(0)));
-  context_.progress.raise(std::min(root_.interval.upper, lower));
+void MultiwaySearch::raise(MultiwaySearch&, const Record& record) {
+  const Cost lower = std::max(record.interval.lower, least_lower(0));
+  context_.progress.raise(std::min(record.interval.upper, lower));
 }
 
 // What is known of the root is the same for all.
-void MultiwaySearch::join() {
+void MultiwaySearch::join(MultiwaySearch&, Record& record) {
   MultiwayFrame& root = frame(0);
   const SharedLock lock(shared_.root.mutex(), context_.budget);
   shared_.lower.join_lower(root.lower.data(), root.lower.size());
   shared_.upper.join_upper(root.upper.data(), root.upper.size());
   shared_.test_lower.join_lower(root.test_lower.data(), root.test_lower.size());
-  root_.interval.upper = std::min(root_.interval.upper, context_.progress.interval().upper);
+  record.interval.upper = std::min(record.interval.upper, context_.progress.interval().upper);
 }
 
 void MultiwaySearch::drive() {
   MultiwayFrame& root = frame(0);
   if (!root.is_open) {
     nodes_.make_root(root);
-    if (!open(0, context_.depth, root_)) return;
+    if (!open_ways(0, context_.depth, root_)) return;
   }
-  while (!is_done() && !poll()) {
-    join();
-    const Cost before = root_.interval.upper;
-    if (!improve_best_test(0, context_.depth, kInfinite, root_)) {
-      shared_.is_proven = true;
-      break;
-    }
-    if (root_.interval.upper < before) publish();
-    raise();
-  }
-  join();
+  improve_root(*this, *this, context_.depth, root_);
 }
 
 void MultiwaySearch::finish() {
   if (!frame(0).is_open) return;
-  join();
-  raise();
+  join(*this, root_);
+  raise(*this, root_);
 }
 
 void MultiwaySearch::keep(Cost value, MultiwayTree tree) {

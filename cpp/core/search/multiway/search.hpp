@@ -1,9 +1,6 @@
-// Best-first AND/OR search over tests with any number of outcomes.
+// Best-first search over tests with any number of outcomes (search/shared/best_first.hpp).
 //
-// The same search as search/columns/best_first.cpp: a subproblem is a row set (and the depth that is left, if limited), a
-// node's tests are taken in the order of their lower bounds, and a child is improved until another test looks better.  The
-// recursion keeps no graph; what it learns is in the table, so that a memory limit only costs search.  Several threads share
-// the table and the root (search/shared/shared_root.hpp).
+// What is known is kept per part, the rows of one outcome, which tests share; the bound of a test is the sum over its parts.
 #pragma once
 
 #include <cstdint>
@@ -15,6 +12,7 @@
 #include "base/memory.hpp"
 #include "search/multiway/node.hpp"
 #include "search/multiway/tree.hpp"
+#include "search/shared/best_first.hpp"
 #include "search/shared/progress.hpp"
 #include "search/shared/shared_root.hpp"
 #include "search/shared/table.hpp"
@@ -41,7 +39,6 @@ struct MultiwayShared {
   // Under its lock.
   SharedBounds lower, upper, test_lower;  // of the root's parts, and of its tests
   MultiwayTree best;
-  std::atomic<bool> is_proven{false};
 };
 
 // One thread's search.
@@ -57,31 +54,43 @@ class MultiwaySearch {
   void finish();
   // Replaces the best tree by the first of the same value.
   void make_canonical();
+
+  // What the best-first search asks of a node and its tests.
+  Fingerprint key(std::size_t level) { return frame(level).node.rows.key; }
+  Record recall(const Fingerprint& key, std::int32_t depth);
+  bool open_ways(std::size_t level, std::int32_t depth, Record& record);
+  Ways ways(std::size_t level);
+  Cost least_lower(std::size_t level);
+  void visit(std::size_t level, std::int32_t depth, std::int32_t way, Cost until, Record& record);
+  void remember_node(std::size_t level, std::int32_t depth, const Record& record, std::int64_t effort) {
+    remember(key(level), depth, record, effort);
+  }
+  bool may_leave_early() const;
+  Cost overestimate() const { return context_.settings.objective.split_penalty; }
+  Place& place() { return place_; }
+  bool poll();
+  std::int64_t work() const { return context_.budget.work(); }
   Counters& counters() { return counters_; }
+
+  // And of the root.
+  bool is_done() const;
+  void join(MultiwaySearch& search, Record& record);
+  void publish(MultiwaySearch& search, const Record& record);
+  void raise(MultiwaySearch& search, const Record& record);
 
  private:
   MultiwayFrame& frame(std::size_t level);
-  bool poll();
-  bool is_done() const;
-  bool may_leave_early() const;
-  Record recall(const Fingerprint& key, std::int32_t depth);
   void remember(const Fingerprint& key, std::int32_t depth, const Record& record, std::int64_t effort);
 
   bool expand(MultiwayFrame& frame);
-  bool open(std::size_t level, std::int32_t depth, Record& record);
   void bound_tests(MultiwayFrame& frame);
   void inherit_bounds(std::size_t level);
-  Interval improve(std::size_t level, std::int32_t depth, Cost threshold, Cost known_lower);
-  bool improve_best_test(std::size_t level, std::int32_t depth, Cost threshold, Record& record);
   void improve_part(std::size_t level, std::int32_t depth, const NodeTest& test, Cost until);
   std::int32_t widest_part(const MultiwayFrame& frame, const NodeTest& test) const;
-  void join();
-  void raise();
   void look_up(std::size_t level, std::int32_t depth, const NodeTest& test);
   void spread_bounds(MultiwayFrame& frame, std::int32_t part);
   void refresh_tests(MultiwayFrame& frame, Record& record);
   Cost sum(const MultiwayFrame& frame, const NodeTest& test, const std::vector<Cost>& values) const;
-  static Cost least_lower(const MultiwayFrame& frame);
   void find_parts();
 
   // Trees (search/multiway/build.cpp): each fills node `slot`.
@@ -95,18 +104,16 @@ class MultiwaySearch {
   bool add_shallow_tree(std::size_t level, std::int32_t depth, Cost target, MultiwayTree& tree, std::int32_t slot);
   std::int32_t split(const MultiwayFrame& frame, const NodeTest& test, MultiwayTree& tree, std::int32_t slot) const;
   void keep(Cost value, MultiwayTree tree);
-  void publish();
 
   MultiwayContext context_;
   MultiwayShared& shared_;
-  int number_;
+  Place place_;
   MultiwayNodes nodes_;
   std::unique_ptr<MultiwayPass> pass_;
   std::vector<std::unique_ptr<MultiwayFrame>> frames_;
   RowSet rows_;
   std::vector<std::uint8_t> is_part_;  // per test: its column is an outcome of another one
   bool has_parts_ = false;
-  std::vector<std::int32_t> taken_;  // for improve_best_test
   Record root_;
   Counters counters_;
 };

@@ -16,7 +16,8 @@ constexpr std::int32_t kParts = 8;
 
 OrderedGrower::OrderedGrower(OrderedSearch& search)
     : search_(search),
-      data_(search.data_),
+      trees_(search),
+      data_(search.context().data),
       planes_(static_cast<std::size_t>(data_.rule().n_planes)),
       total_(planes_),
       left_(planes_),
@@ -24,7 +25,7 @@ OrderedGrower::OrderedGrower(OrderedSearch& search)
 
 bool OrderedGrower::poll() { return search_.poll(); }
 
-void OrderedGrower::release() { search_.levels_.resize(1); }
+void OrderedGrower::release() { search_.release(); }
 
 void OrderedGrower::add_row(std::int32_t row, Cost* sums) const {
   if (data_.adds_to_one_plane()) {
@@ -40,14 +41,14 @@ void OrderedGrower::add_totals(const OrderedNode& node) {
 }
 
 Cost OrderedGrower::leaf(std::size_t level, std::int32_t* label) {
-  const OrderedNode& node = search_.level(level).node;
+  const OrderedNode& node = search_.node(level);
   if (data_.leaves() != nullptr)
-    return search_.objective_.leaf(data_.leaves()->leaf(node.rows(), node.n_rows(), label));
+    return search_.context().objective.leaf(data_.leaves()->leaf(node.rows(), node.n_rows(), label));
   add_totals(node);
-  return search_.objective_.leaf(data_.leaf_cost(total_.data(), label));
+  return search_.context().objective.leaf(data_.leaf_cost(total_.data(), label));
 }
 
-Cost OrderedGrower::split_value(std::size_t, std::int32_t) { return search_.objective_.split(0); }
+Cost OrderedGrower::split_value(std::size_t, std::int32_t) { return search_.context().objective.split(0); }
 
 // Every bin is a rank.
 template <class Use>
@@ -96,7 +97,7 @@ void OrderedGrower::scan_asked(OrderedNode& node, std::int32_t f, Use use) {
 template <class Use>
 void OrderedGrower::for_each_threshold(OrderedNode& node, std::int32_t f, Use use) {
   std::fill(left_.begin(), left_.end(), Cost{0});
-  const std::int64_t least = search_.options_.min_leaf;
+  const std::int64_t least = search_.context().options.min_leaf;
   const auto use_large = [&](std::int32_t rank, std::int32_t n_left) {
     if (n_left >= least && node.n_rows() - n_left >= least && n_left < node.n_rows()) use(rank, n_left);
   };
@@ -143,7 +144,7 @@ double OrderedGrower::cheapness() {
 
 template <class Score>
 OrderedGrower::Scored OrderedGrower::best_test(std::size_t level, Score score) {
-  OrderedNode& node = search_.level(level).node;
+  OrderedNode& node = search_.node(level);
   add_totals(node);
   Scored best{-std::numeric_limits<double>::infinity(), -1};
   for (std::int32_t f = 0; f < data_.n_features() && !poll(); ++f) {
@@ -164,7 +165,7 @@ std::int32_t OrderedGrower::cheapest_test(std::size_t level) {
 }
 
 void OrderedGrower::candidates(std::size_t level, std::size_t most, std::vector<std::int32_t>& out) {
-  OrderedNode& node = search_.level(level).node;
+  OrderedNode& node = search_.node(level);
   add_totals(node);
   std::vector<Scored> all;
   for (std::int32_t f = 0; f < data_.n_features() && !poll(); ++f) {
@@ -188,14 +189,16 @@ void OrderedGrower::candidates(std::size_t level, std::size_t most, std::vector<
 }
 
 void OrderedGrower::descend(std::size_t level, std::int32_t test, bool holds) {
-  OrderedNode& node = search_.level(level).node;
-  search_.level(level + 1).node.make_child(node, data_.feature_of(test), data_.position_of(test), holds);
+  OrderedNode& node = search_.node(level);
+  search_.node(level + 1).make_child(node, data_.feature_of(test), data_.position_of(test), holds);
 }
 
 Cost OrderedGrower::solve(std::size_t level, std::int32_t depth, Tree& tree, Cost* floor) {
   std::int32_t root = -1;
-  const Cost value = search_.best_tree(level, depth, tree, &root);
-  *floor = split_count_bound(search_.objective_, value, 0, depth);
+  OrderedQuestion question{Shape::full(depth), kInfinite, search_.least_slack()};
+  if (level == 0) question.listener = listener_;
+  const Cost value = trees_.add_best(level, question, tree, &root);
+  *floor = split_count_bound(search_.context().objective, value, 0, depth);
   return value;
 }
 

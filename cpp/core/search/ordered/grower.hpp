@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "search/ordered/search.hpp"
+#include "search/ordered/trees.hpp"
 #include "search/shared/grower.hpp"
 
 namespace certree {
@@ -13,6 +14,8 @@ namespace certree {
 class OrderedGrower final : public Grower {
  public:
   explicit OrderedGrower(OrderedSearch& search);
+  // Who hears of trees of the whole problem while it solves; null: nobody.
+  void tell(OrderedListener* listener) { listener_ = listener; }
 
   Cost leaf(std::size_t level, std::int32_t* label) override;
   bool has_impurities() const override { return data_.adds_to_one_plane(); }
@@ -52,6 +55,8 @@ class OrderedGrower final : public Grower {
   void set_right();
 
   OrderedSearch& search_;
+  OrderedTrees trees_;
+  OrderedListener* listener_ = nullptr;
   const OrderedData& data_;
   std::size_t planes_;
   std::vector<Cost> total_, left_, right_, sums_of_bin_;

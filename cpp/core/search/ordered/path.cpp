@@ -6,7 +6,7 @@
 #include <new>
 
 #include "search/ordered/grower.hpp"
-#include "search/ordered/search.hpp"
+#include "search/ordered/rounds.hpp"
 #include "search/shared/improver.hpp"
 #include "search/shared/sized_trees.hpp"
 
@@ -20,60 +20,55 @@ Cost leaf_bound(const Objective& objective, Cost value, std::int64_t splits) {
   return rest <= 0 ? 0 : (rest + objective.error_scale - 1) / objective.error_scale;
 }
 
-}  // namespace
-
-void OrderedSearch::offer_grown(const SizedTrees& grown, std::int64_t splits) {
+void offer_grown(const Objective& objective, const SizedTrees& grown, std::int64_t splits, Progress& goal) {
   const auto k = static_cast<std::size_t>(splits);
   if (grown.cost(k) >= kInfinite) return;
   const Tree& tree = grown.tree(k);
-  goal_->improve(objective_.leaf(grown.cost(k)) + tree.n_splits() * objective_.split_penalty, tree);
+  goal.improve(objective.leaf(grown.cost(k)) + tree.n_splits() * objective.split_penalty, tree);
 }
 
-// `entry` has a bound from more splits.
-void OrderedSearch::prove_entry(Shape shape, Improver& improver, const SizedTrees& grown, PathEntry& entry) {
-  Progress goal(budget_, {}, 0);
-  goal_ = &goal;
-  most_splits_ = shape.splits;
-  offer_grown(grown, entry.splits);
-  if (grown.cost(static_cast<std::size_t>(entry.splits)) > entry.lower && !budget_.stopped()) {
-    try {
-      search_entry(shape, improver);
-    } catch (const std::bad_alloc&) {
-      budget_.stop(StopReason::memory);
-    }
-    entry.lower = std::max(entry.lower, leaf_bound(objective_, goal.interval().lower, entry.splits));
-  }
-  entry.tree = goal.tree();
-  entry.upper = leaf_bound(objective_, goal.interval().upper, entry.tree.n_splits());
-  entry.lower = std::min(entry.lower, entry.upper);
-  goal_ = &progress_;
-}
+}  // namespace
 
-void OrderedSearch::search_entry(Shape shape, Improver& improver) {
-  is_last_ = true;
-  if (shape.depth <= 2) {
-    search_shallow_root(shape);
-  } else {
-    prove(shape, shape.depth, improver);
-  }
-  if (options_.smallest && goal_->interval().is_exact()) lessen_depth(shape.splits);
-}
-
-std::vector<PathEntry> OrderedSearch::run_path(Shape shape, Counters& counters, bool* is_whole) {
-  has_sizes_ = true;
+std::vector<PathEntry> run_ordered_path(const OrderedContext& context, Shape shape, Counters& counters,
+                                        bool* is_whole) {
+  const Objective& objective = context.objective;
+  Budget& budget = context.budget;
+  OrderedSearch search(context);
   std::int32_t label = 0;
-  progress_.show_leaf(depth_two_->leaf_value(all_rows(0), &label));
-  OrderedGrower grower(*this);
-  Progress grown_progress(budget_, {}, 0);  // one entry that is proven says nothing of the others
+  context.progress.show_leaf(search.depth_two().leaf_value(search.all_rows(0), &label));
+  OrderedGrower grower(search);
+  Progress grown_progress(budget, {}, 0);  // one entry that is proven says nothing of the others
   ImproverState state;
-  Improver improver(grower, std::min(shape.depth, kDeepestGrown), shape.splits, options_, objective_, budget_,
+  Improver improver(grower, std::min(shape.depth, kDeepestGrown), shape.splits, context.options, objective, budget,
                     grown_progress, state);
-  SizedTrees grown(objective_, static_cast<std::size_t>(shape.splits) + 1);
+  SizedTrees grown(objective, static_cast<std::size_t>(shape.splits) + 1);
   std::int64_t at = shape.splits;
+  Progress* goal_at = nullptr;  // of the entry that is being proven
   improver.watch([&](const GrownTree& tree) {
     grown.offer(tree);
-    if (goal_ != &progress_) offer_grown(grown, at);
+    if (goal_at != nullptr) offer_grown(objective, grown, at, *goal_at);
   });
+  // `entry` has a bound from more splits.
+  const auto prove_entry = [&](PathEntry& entry) {
+    Progress goal(budget, {}, 0);
+    OrderedRounds rounds(search, goal, Shape::of(shape.depth, at));
+    goal_at = &goal;
+    grower.tell(&rounds);
+    offer_grown(objective, grown, at, goal);
+    if (grown.cost(static_cast<std::size_t>(at)) > entry.lower && !budget.stopped()) {
+      try {
+        rounds.search_whole_depth(improver);
+      } catch (const std::bad_alloc&) {
+        budget.stop(StopReason::memory);
+      }
+      entry.lower = std::max(entry.lower, leaf_bound(objective, goal.interval().lower, at));
+    }
+    entry.tree = goal.tree();
+    entry.upper = leaf_bound(objective, goal.interval().upper, entry.tree.n_splits());
+    entry.lower = std::min(entry.lower, entry.upper);
+    goal_at = nullptr;
+    grower.tell(nullptr);
+  };
   improver.start();
   std::vector<PathEntry> entries(static_cast<std::size_t>(shape.splits) + 1);
   Cost lower = 0;
@@ -81,8 +76,8 @@ std::vector<PathEntry> OrderedSearch::run_path(Shape shape, Counters& counters, 
     PathEntry& entry = entries[static_cast<std::size_t>(at)];
     entry.splits = at;
     entry.lower = lower;
-    const bool is_searched = !budget_.stopped();
-    prove_entry(Shape::of(shape.depth, at), improver, grown, entry);
+    const bool is_searched = !budget.stopped();
+    prove_entry(entry);
     lower = entry.lower;
     if (is_searched && !entry.tree.nodes.empty()) grown.offer(measure(grower, 0, entry.tree));
   }
@@ -93,7 +88,7 @@ std::vector<PathEntry> OrderedSearch::run_path(Shape shape, Counters& counters, 
     if (entry.tree.nodes.empty()) continue;
     if (path.empty() || entry.upper < path.back().upper) path.push_back(std::move(entry));
   }
-  add_counters(counters);
+  counters.add(search.counters());
   return path;
 }
 

@@ -1,9 +1,7 @@
-// Trees of the search over ordered features: the first one, and those whose value is known.
+#include "search/ordered/trees.hpp"
+
 #include <algorithm>
 #include <iterator>
-#include <vector>
-
-#include "search/ordered/search.hpp"
 
 namespace certree {
 
@@ -20,14 +18,14 @@ std::vector<std::int32_t> rows_where(const std::vector<std::int32_t>& rows, cons
 }  // namespace
 
 // Adds the best tree of depth one at most for some rows of a node, without another node.  Returns its value.
-Cost OrderedSearch::add_stump(OrderedNode& node, const std::vector<std::int32_t>& rows, std::int32_t depth, Tree& tree,
-                              std::int32_t* root) {
+Cost OrderedTrees::add_stump(OrderedNode& node, const std::vector<std::int32_t>& rows, std::int32_t depth, Tree& tree,
+                             std::int32_t* root) {
   const auto n_rows = static_cast<std::int32_t>(rows.size());
-  const OrderedRows part = part_of(node, rows.data(), n_rows);
+  const OrderedRows part = search_.part_of(node, rows.data(), n_rows);
   std::int32_t label = 0;
   OrderedSplit split;
-  Cost value = depth_two_->leaf_value(part, &label);
-  if (depth > 0) value = depth_two_->best_split(part, &split).upper;
+  Cost value = search_.depth_two().leaf_value(part, &label);
+  if (depth > 0) value = search_.depth_two().best_split(part, &split).upper;
   *root = tree.add(
       {split.feature < 0 ? -1 : data_.test(split.feature, split.rank), -1, -1, split.feature < 0 ? label : -1});
   if (split.feature < 0) return value;
@@ -39,33 +37,22 @@ Cost OrderedSearch::add_stump(OrderedNode& node, const std::vector<std::int32_t>
   return value;
 }
 
-// A better tree with this root test at the whole problem.  Solving its sides again may find an even better one, or, where the
-// budget ends, a worse one.
-void OrderedSearch::publish(std::size_t k, Shape shape, OrderedSplit split, Cost value) {
-  Tree tree;
-  std::int32_t root = -1;
-  const Cost actual = add_sides(k, shape, split, value, tree, &root);
-  goal_->improve(actual, std::move(tree));
-  level(k).best = std::min(level(k).best, actual);
-}
-
-// Adds the best tree with this root test that the table or a search knows; one of this value exists.  Returns the value of what
-// was added.
-Cost OrderedSearch::add_sides(std::size_t k, Shape shape, OrderedSplit split, Cost value, Tree& tree,
-                              std::int32_t* root) {
-  OrderedNode& node = level(k).node;
+Cost OrderedTrees::add_sides(std::size_t k, const OrderedQuestion& question, OrderedSplit split, Tree& tree,
+                             std::int32_t* root) {
+  OrderedNode& node = search_.node(k);
   const std::int32_t* order = node.order(split.feature);
   const std::int32_t* ranks = data_.ranks(split.feature);
   const std::int32_t position = static_cast<std::int32_t>(
       std::partition_point(order, order + node.n_rows(), [&](std::int32_t row) { return ranks[row] <= split.rank; }) -
       order);
   *root = tree.add({data_.test(split.feature, split.rank), -1, -1, -1});
-  if (shape.depth <= 2) return add_stumps(k, shape, split, position, tree, *root);
+  if (question.shape.depth <= 2) return add_stumps(k, question.shape, split, position, tree, *root);
   Fingerprint keys[2] = {};
   for (std::int32_t i = 0; i < position; ++i) add_key(keys[0], data_.key(order[i]));
   keys[1] = less_key(node.key(), keys[0]);
+  const Cost value = question.known_upper;
   std::vector<Division> divisions;
-  list_divisions(shape, divisions);
+  list_divisions(question.shape, divisions);
   Cost least = kInfinite, uppers[2] = {kInfinite, kInfinite};
   std::size_t best = 0;
   for (std::size_t j = 0; j < divisions.size() && (j == 0 || least > value); ++j) {
@@ -73,8 +60,8 @@ Cost OrderedSearch::add_sides(std::size_t k, Shape shape, OrderedSplit split, Co
     for (int s = 0; s < 2; ++s) {
       std::vector<Cost> by(static_cast<std::size_t>(data_.n_features()), 0);
       const Cost ceiling = value - objective_.split_penalty - found[1 - s].lower + 1;
-      found[s] =
-          solve_side(side_of(k, split.feature, position, s == 0, keys[s]), divisions[j].side[s], ceiling, by.data());
+      const OrderedSide side = search_.side_of(k, split.feature, position, s == 0, keys[s]);
+      found[s] = search_.solve_side(side, question.of_side(divisions[j].side[s], ceiling), by.data());
     }
     if (found[0].upper >= kInfinite || found[1].upper >= kInfinite) continue;
     const Cost sum = objective_.split(found[0].upper + found[1].upper);
@@ -86,17 +73,19 @@ Cost OrderedSearch::add_sides(std::size_t k, Shape shape, OrderedSplit split, Co
   Cost sum = objective_.split_penalty;
   for (int s = 0; s < 2; ++s) {
     std::int32_t below = -1;
-    level(k + 1).node.make_child(node, split.feature, split.rank, s == 0);
-    sum += add_known(k + 1, divisions[best].side[s], uppers[s], tree, &below);
+    search_.node(k + 1).make_child(node, split.feature, split.rank, s == 0);
+    OrderedQuestion known = question.of_side(divisions[best].side[s], kInfinite);
+    known.known_upper = uppers[s];
+    sum += add_known(k + 1, known, tree, &below);
     tree.nodes[static_cast<std::size_t>(*root)].set_child(s == 0, below);
   }
   return sum;
 }
 
 // The same below a root of two levels at most, without nodes.
-Cost OrderedSearch::add_stumps(std::size_t k, Shape shape, OrderedSplit split, std::int32_t position, Tree& tree,
-                               std::int32_t root) {
-  OrderedNode& node = level(k).node;
+Cost OrderedTrees::add_stumps(std::size_t k, Shape shape, OrderedSplit split, std::int32_t position, Tree& tree,
+                              std::int32_t root) {
+  OrderedNode& node = search_.node(k);
   const std::int32_t* order = node.order(split.feature);
   const std::vector<std::int32_t> rows[2] = {{order, order + position}, {order + position, order + node.n_rows()}};
   std::int32_t levels[2] = {shape.depth - 1, shape.depth - 1};
@@ -105,8 +94,8 @@ Cost OrderedSearch::add_stumps(std::size_t k, Shape shape, OrderedSplit split, s
     for (int s = 0; s < 2; ++s) {
       Tree unused;
       std::int32_t label = 0, top = -1;
-      leaf[s] =
-          depth_two_->leaf_value(part_of(node, rows[s].data(), static_cast<std::int32_t>(rows[s].size())), &label);
+      leaf[s] = search_.depth_two().leaf_value(
+          search_.part_of(node, rows[s].data(), static_cast<std::int32_t>(rows[s].size())), &label);
       best[s] = add_stump(node, rows[s], 1, unused, &top);
     }
     levels[best[0] + leaf[1] <= leaf[0] + best[1] ? 1 : 0] = 0;
@@ -120,69 +109,74 @@ Cost OrderedSearch::add_stumps(std::size_t k, Shape shape, OrderedSplit split, s
   return sum;
 }
 
-// Adds the best tree of the node at level k whose value is known to be this one at most.  Returns the value of what was added.
-Cost OrderedSearch::add_known(std::size_t k, Shape shape, Cost value, Tree& tree, std::int32_t* root) {
-  const OrderedRows rows = all_rows(k);
-  if (shape.depth < 2) return add_stump(level(k).node, {rows.rows, rows.rows + rows.n_rows}, shape.depth, tree, root);
+// The best tree of the node at level k, where one of value question.known_upper exists.
+Cost OrderedTrees::add_known(std::size_t k, const OrderedQuestion& question, Tree& tree, std::int32_t* root) {
+  const Shape shape = question.shape;
+  const Cost value = question.known_upper;
+  const OrderedRows rows = search_.all_rows(k);
+  if (shape.depth < 2) return add_stump(search_.node(k), {rows.rows, rows.rows + rows.n_rows}, shape.depth, tree, root);
   std::int32_t label = 0, test = kNoTree;
-  const Cost leaf = depth_two_->leaf_value(rows, &label);
+  const Cost leaf = search_.depth_two().leaf_value(rows, &label);
   OrderedSplit split;
   std::vector<Cost> by(static_cast<std::size_t>(data_.n_features()), 0);
   if (leaf > value && shape.depth == 2) {
-    depth_two_->solve(rows, shape.splits, value + 1, by.data(), &split);
+    search_.depth_two().solve(rows, shape.splits, value + 1, by.data(), &split);
   } else if (leaf > value) {
-    const OrderedFound known = recall(level(k).node.key(), shape, &test);
+    const OrderedFound known = search_.recall(search_.node(k).key(), shape, &test);
     if (known.upper <= value && test >= 0) {
       split = {data_.feature_of(test), data_.position_of(test)};
     } else {
-      search(k, shape, value + 1, by.data(), kInfinite);
-      split = level(k).split;
+      OrderedQuestion again = question;
+      again.ceiling = value + 1;
+      again.known_upper = kInfinite;
+      search_.search(k, again, by.data(), &split);
     }
   }
-  if (split.feature >= 0) return add_sides(k, shape, split, value, tree, root);
+  if (split.feature >= 0) return add_sides(k, question, split, tree, root);
   *root = tree.add({-1, -1, -1, label});
   return leaf;
 }
 
-// Adds the best tree of depth two at most and returns its value; once the budget is used up, the best that is known.
-Cost OrderedSearch::add_shallow(std::size_t k, Shape shape, Tree& tree, std::int32_t* root) {
-  const OrderedRows rows = all_rows(k);
+Cost OrderedTrees::add_shallow(std::size_t k, Shape shape, Tree& tree, std::int32_t* root, Cost* lower) {
+  const OrderedRows rows = search_.all_rows(k);
+  OrderedQuestion question{shape};
   OrderedSplit split;
   OrderedFound found;
   if (shape.depth == 2) {
     std::vector<Cost> by(static_cast<std::size_t>(data_.n_features()), 0);
-    found = depth_two_->solve(rows, shape.splits, kInfinite, by.data(), &split);
+    found = search_.depth_two().solve(rows, shape.splits, kInfinite, by.data(), &split);
   }
   Cost value = 0;
   if (split.feature >= 0) {
-    value = add_sides(k, shape, split, found.upper, tree, root);
+    question.known_upper = found.upper;
+    value = add_sides(k, question, split, tree, root);
   } else {
     const std::int32_t depth = shape.depth == 2 ? 0 : shape.depth;
-    value = add_stump(level(k).node, {rows.rows, rows.rows + rows.n_rows}, depth, tree, root);
+    value = add_stump(search_.node(k), {rows.rows, rows.rows + rows.n_rows}, depth, tree, root);
   }
-  if (k == 0 && is_last_) goal_->raise(shape.depth == 2 ? std::min(found.lower, found.upper) : value);
+  *lower = shape.depth == 2 ? std::min(found.lower, found.upper) : value;
   return value;
 }
 
-Cost OrderedSearch::best_tree(std::size_t k, std::int32_t depth, Tree& tree, std::int32_t* root) {
-  if (!level(k).node.is_complete()) return kInfinite;
-  is_last_ = false;  // what is proven here holds for this depth and these rows
-  const Shape shape = Shape::full(depth);
-  if (depth <= 2) {
-    const Cost value = add_shallow(k, shape, tree, root);
-    return budget_.stopped() ? kInfinite : value;
+Cost OrderedTrees::add_best(std::size_t k, const OrderedQuestion& question, Tree& tree, std::int32_t* root) {
+  if (!search_.node(k).is_complete()) return kInfinite;
+  const Budget& budget = search_.context().budget;
+  if (question.shape.depth <= 2) {
+    Cost lower = 0;
+    const Cost value = add_shallow(k, question.shape, tree, root, &lower);
+    return budget.stopped() ? kInfinite : value;
   }
-  const Fingerprint key = level(k).node.key();
-  OrderedFound found = recall(key, shape, nullptr);
+  OrderedQuestion asked = question;
+  OrderedFound found = search_.recall(search_.node(k).key(), question.shape, nullptr);
   if (found.lower < found.upper) {
-    const std::int64_t before = budget_.work();
-    std::vector<Cost> by(static_cast<std::size_t>(data_.n_features()), 0);
-    found = search(k, shape, kInfinite, by.data(), found.upper);
-    remember(key, shape, found, test_of(level(k).split), budget_.work() - before);
+    asked.known_upper = found.upper;
+    OrderedSplit split;
+    found = search_.search_and_remember(k, asked, &split);
   }
   if (found.lower < found.upper) return kInfinite;
-  const Cost value = add_known(k, shape, found.upper, tree, root);
-  return budget_.stopped() ? kInfinite : value;
+  asked.known_upper = found.upper;
+  const Cost value = add_known(k, asked, tree, root);
+  return budget.stopped() ? kInfinite : value;
 }
 
 }  // namespace certree

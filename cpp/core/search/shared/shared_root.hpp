@@ -1,5 +1,4 @@
-// Threads that search best-first from one root, each with frames of its own (search/columns/best_first.hpp,
-// search/multiway/search.hpp).
+// Threads that search best-first from one root, each with frames of its own (search/shared/best_first.hpp).
 #pragma once
 
 #include <algorithm>
@@ -55,9 +54,18 @@ struct NextWay {
   Cost second = kInfinite;
 };
 
-// Ways that are taken count only if no other is open below `bound`.
-inline NextWay next_way(std::int32_t n, const Cost* lower, const Cost* guess, const std::uint8_t* closed, Cost bound,
-                        const std::vector<std::int32_t>& taken) {
+// The ways at a node.
+struct Ways {
+  std::uint64_t node;  // part of its key
+  std::int32_t n;
+  const Cost* lower;
+  const Cost* guess;  // what the best tree may cost
+  const std::uint8_t* closed;
+};
+
+// Ways that are taken count only if no other is open below `bound`.  -1: none is open below it.
+inline NextWay next_way(const Ways& ways, Cost bound, const std::vector<std::int32_t>& taken) {
+  const auto& [node, n, lower, guess, closed] = ways;
   NextWay out;
   for (std::int32_t k = 0; k < n; ++k) {
     if (closed[k] || (!taken.empty() && std::find(taken.begin(), taken.end(), k) != taken.end())) continue;
@@ -68,9 +76,30 @@ inline NextWay next_way(std::int32_t n, const Cost* lower, const Cost* guess, co
       out.second = std::min(out.second, lower[k]);
     }
   }
-  const bool is_open = out.best >= 0 && lower[out.best] < bound;
-  return is_open || taken.empty() ? out : next_way(n, lower, guess, closed, bound, {});
+  if (out.best >= 0 && lower[out.best] < bound) return out;
+  return taken.empty() ? NextWay{} : next_way(ways, bound, {});
 }
+
+// One worker's place among the threads.
+class Place {
+ public:
+  // `places`: null, if there are no other threads.
+  Place(Places* places, int worker) : places_(places), worker_(worker) {}
+
+  int worker() const { return worker_; }
+  // The way to take next below `bound`; -1: there is none.
+  NextWay choose(std::size_t level, const Ways& ways, Cost bound) {
+    if (places_ != nullptr) places_->taken(worker_, level, ways.node, taken_);
+    const NextWay next = next_way(ways, bound, taken_);
+    if (places_ != nullptr && next.best >= 0) places_->enter(worker_, level, ways.node, next.best);
+    return next;
+  }
+
+ private:
+  Places* places_;
+  int worker_;
+  std::vector<std::int32_t> taken_;
+};
 
 class SharedRoot {
  public:

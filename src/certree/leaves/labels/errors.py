@@ -34,10 +34,10 @@ class AccuracyProblem(LabelProblem):
         codes: NDArray[np.intp],
     ) -> None:
         prices, price_unit = _as_prices(class_weights)
-        costs = prices[:, None] * (1.0 - np.eye(len(labels)))
         if rows.prices is not None:
             # Prices of tests share the unit of errors.
-            costs, price_unit = costs * float(price_unit), Fraction(1)
+            prices, price_unit = prices * float(price_unit), Fraction(1)
+        costs = prices[:, None] * (1.0 - np.eye(len(labels)))
         super().__init__(labels, costs, rows, codes, codes)
         self.unit *= price_unit
         self.rounding *= price_unit
@@ -46,6 +46,8 @@ class AccuracyProblem(LabelProblem):
         totals = [rows.weight_of(codes == k) for k in range(len(labels))]
         self.total_weight = sum(map(Fraction.__mul__, class_weights, totals), Fraction(0))
         self.complexity_unit = self.total_weight
+        if any(weight != 1 for weight in class_weights):
+            self.class_weights = class_weights
         counted = [read_fraction(price, "class_weight") * price_unit for price in prices.tolist()]
         change = sum(
             abs(used - weight) * total

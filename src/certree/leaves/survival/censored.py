@@ -9,6 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import column_or_1d
 
+from certree.encoding._frames import column_arrays, column_labels
+
 TYPE = np.dtype([("event", np.bool_), ("time", np.float64)])
 """How scikit-survival has them, too."""
 
@@ -48,12 +50,13 @@ def read_censored(y: Any, n_rows: int, name: str) -> NDArray[Any]:
 def _columns(y: Any) -> tuple[Any, Any]:
     """Return the times, and the events, None if there are times alone."""
     if getattr(getattr(y, "dtype", None), "names", None):
-        return _named(y, list(y.dtype.names), "event first")
-    if hasattr(y, "columns"):
-        names = list(y.columns)
-        if len(names) != 1:
-            return _named(y, names, "time first")
-        return column_or_1d(np.asarray(y[names[0]])), None
+        names = list(y.dtype.names)
+        return _named([np.asarray(y[name]) for name in names], names, "event first")
+    columns = column_arrays(y)
+    if columns is not None:
+        if len(columns) != 1:
+            return _named(columns, column_labels(y), "time first")
+        return columns[0], None
     array = np.asarray(y)
     if array.ndim == 0:
         raise ValueError(f"y is of type {type(y).__name__}; {_FORMS}.")
@@ -64,11 +67,10 @@ def _columns(y: Any) -> tuple[Any, Any]:
     return column_or_1d(array, warn=True), None
 
 
-def _named(y: Any, names: list[Any], order: str) -> tuple[Any, Any]:
+def _named(columns: list[NDArray[Any]], names: list[Any], order: str) -> tuple[Any, Any]:
     """Return the columns of times and events: by type, by name, or by their order."""
     if len(names) != 2:
         raise ValueError(f"y has the columns {names}, where time and event are needed; {_FORMS}.")
-    columns = [np.asarray(y[name]) for name in names]
     is_event = [column.dtype.kind == "b" for column in columns]
     if sum(is_event) != 1:
         is_event = [str(name).lower() in _EVENTS for name in names]
