@@ -228,13 +228,26 @@ def check_node_costs(
     if whole <= slack:
         # There is nothing to save.
         return
-    off = float(last_bits(len(data.rows)) + 2 * slack / whole)
+    off = float(
+        last_bits(len(data.rows)) + 2 * (slack + _node_rounding(audit, data, leaves)) / whole
+    )
     for node, rows in sorted(walk.rows.items()):
         share = float(_above_least(data, leaves, rows) / whole)
         if not abs(float(stated[node]) - share * scale) <= off * scale:
             audit.differ(f"cost of node {node}: its share of the whole is not {share:.6g}")
             return
     audit.done("the costs of nodes, of which importances are made")
+
+
+def _node_rounding(audit: Audit, data: Data, leaves: Leaves) -> Fraction:
+    """Return by how much whole units move the cost of a node, where costs are rounded.
+
+    For rates, what every row would save at a rate of its own is rounded up to whole units.
+    """
+    if not audit.certificate.rounding:
+        return Fraction(0)
+    n_rounded = 1 if leaves.rates is None else len(data.rows) + 1
+    return n_rounded * abs(Fraction(audit.certificate.unit))
 
 
 def _check_savings(
