@@ -37,6 +37,8 @@ from certree import (
     solve,
     tasks,
 )
+from certree.fitting.fit import find
+from certree.fitting.request import Request
 from certree.leaves.linear.loss import LinearError
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
@@ -247,7 +249,7 @@ def compare_linear(instance: Instance, depth: int, form: str) -> tuple[float, fl
     seconds, found = timed(lambda: solve(task, columns, **settings).certificate)
     if not math.isclose(known.cost, found.cost, rel_tol=1e-5):
         raise SystemExit(f"{instance.name}: cost {float(found.cost)}, but {float(known.cost)}")
-    problem = model._state(model._task(target, len(target)), table, target, None).problem
+    problem = find(Request.of(model, table, target)).statement.problem
     leaves = np.random.default_rng(0).integers(0, 2, (20_000, len(target)))
     sums, numbers = leaves @ problem.statistics, leaves @ own.statistics
     alone = timed(lambda: own.cost(numbers))[0] / timed(lambda: problem.units(sums))[0]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -142,6 +143,99 @@ def test_no_two_classes_have_the_same_name() -> None:
         if isinstance(node, ast.ClassDef)
     )
     assert not [name for name, count in names.items() if count > 1]
+
+
+def _below_estimators() -> Iterator[tuple[Path, ast.Module]]:
+    """Yield the modules below the estimators, which get records and no estimators."""
+    for path in _files():
+        layer = _folder(path)
+        if layer in LAYERS[: LAYERS.index("estimators")]:
+            yield path, ast.parse(path.read_text(encoding="utf-8"))
+
+
+def _functions(tree: ast.Module) -> Iterator[ast.FunctionDef]:
+    return (node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef))
+
+
+def _arguments(function: ast.FunctionDef) -> list[ast.arg]:
+    given = function.args
+    return [*given.posonlyargs, *given.args, *given.kwonlyargs]
+
+
+def _estimators() -> set[str]:
+    """Return the names of all classes that can be fitted, and of their bases."""
+    bases = {
+        node.name: {ast.unparse(base).split("[")[0] for base in node.bases}
+        for path in _files()
+        for node in ast.parse(path.read_text(encoding="utf-8")).body
+        if isinstance(node, ast.ClassDef)
+    }
+    found = {"ReadsTables"}
+    while more := {name for name, above in bases.items() if above & found} - found:
+        found |= more
+    return found
+
+
+# Fronts and curves are sequences of fitted models, which estimators give them.
+_HOLD_MODELS = {"results/_pareto.py", "results/_fairness.py"}
+
+
+def test_nothing_below_the_estimators_takes_an_estimator() -> None:
+    """`Request.of` reads the parameters of one; all else gets frozen records."""
+    names = _estimators()
+    assert {"OptimalTreeClassifier", "BaseTaskTree", "SPOTree", "SurvivalTree"} <= names
+    bad = []
+    for path, tree in _below_estimators():
+        place = path.relative_to(PACKAGE).as_posix()
+        if place in _HOLD_MODELS:
+            continue
+        for function in _functions(tree):
+            for one in _arguments(function):
+                noted = (
+                    set()
+                    if one.annotation is None
+                    else set(re.findall(r"\w+", ast.unparse(one.annotation)))
+                )
+                is_reader = function.name == "of" and one.arg == "owner"
+                is_named = one.arg in ("model", "estimator", "owner") and not is_reader
+                if noted & names or (is_named and _folder(path) == "fitting"):
+                    bad.append(f"{place}: {function.name}({one.arg})")
+    assert not bad, "\n".join(bad)
+
+
+def test_no_record_is_made_of_the_fields_of_another_by_vars() -> None:
+    """`kind(**vars(other))` hides which fields there are."""
+    bad = [
+        f"{path.relative_to(PACKAGE)}:{node.lineno}"
+        for path in _files()
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Call)
+        for keyword in node.keywords
+        if keyword.arg is None and "vars(" in ast.unparse(keyword.value)
+    ]
+    assert not bad, "\n".join(bad)
+
+
+def test_no_step_of_a_fit_sets_an_attribute_of_what_it_gets() -> None:
+    """Every step takes frozen records and returns one."""
+    bad = []
+    for path, tree in _below_estimators():
+        if _folder(path) != "fitting":
+            continue
+        for function in _functions(tree):
+            given = {one.arg for one in _arguments(function)} - {"self"}
+            targets = [
+                target
+                for node in ast.walk(function)
+                if isinstance(node, ast.Assign | ast.AugAssign | ast.AnnAssign)
+                for target in (node.targets if isinstance(node, ast.Assign) else [node.target])
+            ]
+            bad += [
+                f"{path.relative_to(PACKAGE)}:{target.lineno}"
+                for target in targets
+                if isinstance(target, ast.Attribute) and ast.unparse(target).split(".")[0] in given
+            ]
+    assert not bad, "\n".join(bad)
 
 
 def test_few_modules_lie_outside_of_the_folders() -> None:

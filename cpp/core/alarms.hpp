@@ -1,4 +1,4 @@
-// Faults for tests.  An alarm is silent as long as the proofs are right, so tests plant what each of them must notice.
+// Faults for tests.  No alarm sounds as long as the proofs are right, so tests plant a fault for each of them to notice.
 #pragma once
 
 #include <string>

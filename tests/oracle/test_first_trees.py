@@ -6,7 +6,6 @@ The work of certree is limited, so that its first trees are compared, on any mac
 from __future__ import annotations
 
 import warnings
-from dataclasses import replace
 from functools import cache
 from typing import Any
 
@@ -27,6 +26,7 @@ from certree.engine import Nodes
 from certree.engine._within_limits import LimitedProblem
 from certree.proofs._limit_labels import repaired
 from certree.proofs._limit_rows import LimitedRows, labellings
+from tests.stopping import stopping
 
 WORK = 4000
 METRICS = ("f1", "mcc", "fowlkes_mallows", "jaccard", "cohen_kappa", "gmean", "macro_f1")
@@ -34,12 +34,7 @@ METRICS = ("f1", "mcc", "fowlkes_mallows", "jaccard", "cohen_kappa", "gmean", "m
 
 def short(kind: Any, *given: Any, work: int = WORK, **options: Any) -> Any:
     """Return an estimator that stops after a little work."""
-
-    class Short(kind):  # type: ignore[misc]
-        def _engine_options(self, share: float = 1.0) -> Any:
-            return replace(super()._engine_options(share), extra={"work_limit": work})
-
-    return Short(*given, **options)
+    return stopping(kind, work)(*given, **options)
 
 
 def quietly(model: Any, *data: Any, **more: Any) -> Any:

@@ -20,30 +20,16 @@ from sklearn import datasets
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from certree import OptimalityWarning, OptimalTreeClassifier, OptimalTreeRegressor, TableEncoder
+from tests.stopping import stopping
 
 WORK = 50
 DEPTHS = (2, 3, 4, 5, 6, 8, 10)
 
 
-class ShortClassifier(OptimalTreeClassifier):
-    """Stops after a little work."""
-
-    def _engine_options(self, share: float = 1.0) -> Any:
-        return replace(super()._engine_options(share), extra={"work_limit": WORK})
-
-
-class ShortRegressor(OptimalTreeRegressor):
-    """Stops after a little work."""
-
-    def _engine_options(self, share: float = 1.0) -> Any:
-        return replace(super()._engine_options(share), extra={"work_limit": WORK})
-
-
-class StoppedClassifier(OptimalTreeClassifier):
-    """Stops at once."""
-
-    def _engine_options(self, share: float = 1.0) -> Any:
-        return replace(super()._engine_options(share), extra={"work_limit": 1})
+# They stop after a little work, and at once.
+ShortClassifier = stopping(OptimalTreeClassifier, WORK)
+ShortRegressor = stopping(OptimalTreeRegressor, WORK)
+StoppedClassifier = stopping(OptimalTreeClassifier, 1)
 
 
 @dataclass(frozen=True, repr=False)

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from certree import OptimalTreeClassifier, engine, metrics, verify
 from certree.encoding import TableEncoder
-from certree.encoding._room import Room
+from certree.encoding._test_budget import BudgetLeft
 from certree.engine import Session, _choice, _search
 from certree.proofs._metric_search import solve_metric, solve_metric_path
 from tests.oracle.confusion import Confusions
@@ -31,7 +31,7 @@ def some_rows(seed: int, n_rows: int, n_values: int) -> tuple[NDArray[Any], NDAr
 
 def ranked_session(table: Any, labels: Any, weights: Any) -> Session:
     encoder = TableEncoder(thresholds="all")
-    room = Room(None, None)
+    room = BudgetLeft(None, None)
     columns = encoder._fit_within(table, None, lambda: room, lambda *_: True)
     assert not isinstance(columns, np.ndarray)
     return Session(columns, labels.astype(np.int32), weights)

@@ -160,7 +160,7 @@ def test_rounding_bounds_what_any_tree_loses() -> None:
         model = OptimalTreeRegressor(max_depth=2, criterion="quantile", quantile=level)
         with np.errstate(all="raise"), pytest.MonkeyPatch.context() as patch:
             patch.setattr("certree.leaves.numbers.quantiles._MOST_LOSS", 2**36)
-            patch.setattr("certree.estimators._optimal_tree.warn", lambda *_: None)
+            patch.setattr("certree.fitting.unproven.warn", lambda *_: None)
             model.fit(table, y, sample_weight=weights)
         leaves = model.tree_.apply(table)
         true = sum(

@@ -7,25 +7,20 @@ it had become better after the value of the whole was computed. `verify` refused
 from __future__ import annotations
 
 import warnings
-from dataclasses import replace
-from typing import Any
 
 import numpy as np
 import pytest
 
 from certree import OptimalityWarning, OptimalTreeClassifier, verify
+from tests.stopping import stopping
 
 
 @pytest.mark.parametrize("work", [501, 546, 600, 640])
 def test_the_certified_cost_is_that_of_the_tree(work: int) -> None:
-    class Stopped(OptimalTreeClassifier):
-        def _engine_options(self, share: float = 1.0) -> Any:
-            return replace(super()._engine_options(share), extra={"work_limit": work})
-
     rng = np.random.default_rng(0)
     X = rng.normal(size=(150, 5)).round(2)
     y = rng.permutation(np.arange(150) % 3)
-    model = Stopped(5, thresholds=3)
+    model = stopping(OptimalTreeClassifier, work)(5, thresholds=3)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", OptimalityWarning)
         model.fit(X, y)

@@ -16,6 +16,7 @@ from certree import _core
 from certree.encoding._ranks import RankedColumns
 from certree.engine import Options, Problem, Session, solve, solve_path
 from certree.engine._chain import solve_chain
+from certree.engine._executors import Inline
 from certree.engine._front import solve_front
 from certree.engine._multiway_search import solve_multiway, solve_multiway_path
 from certree.engine._ordered import solve_ordered, solve_ordered_path
@@ -24,7 +25,6 @@ from certree.engine._vector import RateLoss, VectorProblem
 from certree.engine._vector import solve as solve_vector
 from certree.engine._vector import solve_path as solve_vector_path
 from certree.engine._within_limits import LimitedProblem, search_inside
-from certree.engine._workers import Inline
 from certree.exceptions import InternalError
 
 RNG = np.random.default_rng(5)

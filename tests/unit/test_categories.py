@@ -11,7 +11,7 @@ from tests.oracle.brute_force import BruteForce, binary_tests, multiway_tests
 import certree
 from certree import OptimalTreeClassifier, OptimalTreeRegressor, TableEncoder, encoding, verify
 from certree.encoding import Subset
-from certree.encoding._room import Room
+from certree.encoding._test_budget import BudgetLeft
 from certree.tree import Tree
 
 pd = pytest.importorskip("pandas")
@@ -151,7 +151,7 @@ class TestRare:
     def test_a_budget_keeps_the_test_for_rare_ones(self) -> None:
         frame = pd.DataFrame({"c": [f"v{k}" for k in range(400)] * 5 + ["w1", "w2"]})
         encoder = TableEncoder(min_category_rows=2)
-        encoder._fit_within(frame, None, lambda: Room(None, 10**6))
+        encoder._fit_within(frame, None, lambda: BudgetLeft(None, 10**6))
         assert str(encoder.tests_[-1]) == "c is rare"
         assert len(encoder.tests_) + encoder._n_left_out == 401
 
@@ -253,7 +253,7 @@ class TestSets:
     def test_a_budget_keeps_sets_and_leaves_cut_points_out(self) -> None:
         frame = pd.DataFrame({"c": [*"abcdef"] * 500, "n": np.arange(3000.0)})
         encoder = TableEncoder(category_tests="subsets", thresholds="all")
-        encoder._fit_within(frame, None, lambda: Room(None, 2 * 10**6))
+        encoder._fit_within(frame, None, lambda: BudgetLeft(None, 2 * 10**6))
         assert sum(test.name == "c" for test in encoder.tests_) == 31
         assert encoder._n_left_out > 0
         assert len(encoder.tests_) + encoder._n_left_out == 31 + 2999

@@ -12,7 +12,7 @@ from tests.oracle.brute_force import BruteForce, binary_tests
 
 import certree
 from certree import OptimalTreeClassifier, OptimalTreeRegressor, TableEncoder
-from certree.encoding._room import Room
+from certree.encoding._test_budget import BudgetLeft
 
 pd = pytest.importorskip("pandas")
 
@@ -100,7 +100,7 @@ class TestChoice:
     def test_a_budget_leaves_some_out(self) -> None:
         frame = pd.DataFrame({"a": np.arange(5000.0), "b": np.arange(5000.0)[::-1]})
         encoder = TableEncoder(thresholds={"a": list(range(4000)), "b": "all"})
-        encoder._fit_within(frame, None, lambda: Room(None, 10**6))
+        encoder._fit_within(frame, None, lambda: BudgetLeft(None, 10**6))
         points = [test.threshold for test in encoder.tests_ if test.name == "a"]
         assert 1 < len(points) < 100
         assert all(point.is_integer() for point in points)

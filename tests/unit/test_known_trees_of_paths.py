@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+from tests.stopping import limit_work
 
 from certree import OptimalityWarning, OptimalTreeClassifier, OptimalTreeRegressor, engine, verify
 from certree.estimators._sizes import Part, models_within
@@ -22,14 +22,9 @@ def table(seed: int, numeric: bool = False) -> tuple[NDArray[Any], NDArray[Any]]
     return (bits + rng.normal(0, 0.3, bits.shape) if numeric else bits), labels
 
 
-class Stopped(OptimalTreeClassifier):
-    """Stops after less work the deeper its trees may be."""
-
-    def _engine_options(self, share: float = 1.0) -> engine.Options:
-        options = super()._engine_options(share)
-        return replace(
-            options, extra={**options.extra, "work_limit": 40_000 if self.max_depth == 4 else 1}
-        )
+def stop_deep_searches(patch: pytest.MonkeyPatch) -> None:
+    """Let searches stop after less work the deeper their trees may be."""
+    limit_work(patch, lambda request: 40_000 if request.size.max_depth == 4 else 1)
 
 
 def sized(*pairs: tuple[int, int], lower: int = 0) -> list[engine.SizedTree]:
@@ -60,11 +55,14 @@ def test_of_equally_good_trees_a_path_has_those_that_are_known() -> None:
 
 
 @pytest.mark.parametrize("objective", ["accuracy", "mcc"])
-def test_no_depth_is_worse_than_a_smaller_one(objective: str) -> None:
+def test_no_depth_is_worse_than_a_smaller_one(
+    objective: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """However early the deeper search is stopped."""
+    stop_deep_searches(monkeypatch)
     X, y = table(1)
     limits = [{"max_depth": d, "max_splits": size} for d in (4, 6) for size in range(1, 16)]
-    found = models_within(Stopped(objective=objective), Part(X, y), limits)
+    found = models_within(OptimalTreeClassifier(objective=objective), Part(X, y), limits)
     assert found[-1].status == "work_limit"
     for smaller, larger in zip(found[:15], found[15:], strict=True):
         few, many = (one.model.tree_.predict(X) for one in (smaller, larger))

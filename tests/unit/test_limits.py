@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.stopping import limit_work, stopping
 
 from certree import (
     OptimalityWarning,
@@ -21,7 +22,9 @@ from certree import (
     verify,
 )
 from certree.fitting import budgets
-from certree.fitting.budgets import memory_bytes, processor_count, thread_count
+from certree.fitting.budgets import memory_bytes, open_call, processor_count, thread_count
+from certree.fitting.fit import find
+from certree.fitting.request import Request
 
 
 def noise(n_rows: int, n_columns: int, seed: int = 0) -> tuple[Any, Any]:
@@ -32,11 +35,8 @@ def noise(n_rows: int, n_columns: int, seed: int = 0) -> tuple[Any, Any]:
 HARD = noise(1500, 90)
 
 
-class WorkLimited(OptimalTreeClassifier):
-    """Stops after a fixed amount of work, so that the tests do not depend on the machine."""
-
-    def _engine_options(self, share: float = 1.0) -> Any:
-        return replace(super()._engine_options(share), extra={"work_limit": 1})
+# Stops after a fixed amount of work, so that the tests do not depend on the machine.
+WorkLimited = stopping(OptimalTreeClassifier, 1)
 
 
 # ---- reading limits ----------------------------------------------------------------------------
@@ -117,10 +117,13 @@ def test_a_work_limit_keeps_the_incumbent_with_a_valid_bound_and_warns() -> None
     assert verify(model, X, y)
 
 
-def test_the_warning_points_to_the_line_that_called_fit() -> None:
+def test_the_warning_points_to_the_line_that_called_fit(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    limit_work(monkeypatch, 1)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        WorkLimited(max_depth=4).fit(*noise(120, 12))
+        OptimalTreeClassifier(max_depth=4).fit(*noise(120, 12))
     assert [w.filename for w in caught if w.category is OptimalityWarning] == [__file__]
 
 
@@ -196,16 +199,18 @@ def test_limits_reach_the_engine() -> None:
     model = OptimalTreeClassifier(
         time_limit=None, memory_limit="1MB", n_jobs=2, search="best-first"
     )
-    model.fit([[0], [1]], [0, 1])
-    with model._budget():
-        options = model._engine_options().to_core()
+    request = Request.of(model, [[0], [1]], [0, 1])
+    statement = find(request).statement
+    with open_call(request.by, request.budget):
+        options = request.options(statement).to_core()
     assert options["time_limit"] == 0.0
     assert options["memory_limit"] == 10**6
     assert options["threads"] == 2
     assert options["search"] == "best-first"
     model.set_params(max_depth=None, max_splits=None, time_limit=5.0)
-    with model._budget():
-        options = model._engine_options(0.5).to_core()
+    request = Request.of(model, [[0], [1]], [0, 1])
+    with open_call(request.by, request.budget):
+        options = request.options(statement, 0.5).to_core()
     assert (options["max_depth"], options["max_splits"]) == (-1, -1)
     assert 0 < options["time_limit"] <= 2.5
 

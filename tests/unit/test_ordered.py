@@ -20,7 +20,8 @@ from certree import OptimalTreeClassifier, optimality_gap, regularization_path, 
 from certree.encoding._ranks import RankedColumns
 from certree.engine import Question, _choice, _ordered, _search
 from certree.engine._choice import prefers_ranks
-from certree.fitting.state_errors import state_errors
+from certree.fitting.request import Request
+from certree.fitting.state_errors import state_classes
 
 from .test_ranks import mixed
 
@@ -462,7 +463,8 @@ def test_ranks_hold_the_rows_that_count(forced: Any) -> None:
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(100, 2)), rng.integers(0, 2, 100)
     weights = (np.arange(100) % 3 > 0).astype(int)
-    statement = state_errors(OptimalTreeClassifier(2, thresholds="all"), X, y, weights, Question(2))
+    request = Request.of(OptimalTreeClassifier(2, thresholds="all"), X, y, weights)
+    statement = state_classes(request)
     assert isinstance(statement.columns, RankedColumns)
     assert statement.columns.shape == (66, 130)
     assert statement.problem.columns.shape == (66, 130)

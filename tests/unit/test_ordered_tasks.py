@@ -25,6 +25,7 @@ from certree.encoding._ranks import RankedColumns
 from certree.encoding._row_cells import constant_within
 from certree.engine import Question, _choice, _ordered, _search
 from certree.engine._choice import prefers_ranks
+from certree.fitting.request import Request
 from certree.fitting.state_task import TaskStatement, state_task
 from certree.proofs import _limit_scalar
 from certree.tasks._rates import read_groups
@@ -401,7 +402,7 @@ def test_ranks_hold_the_rows_that_count(forced: Any) -> None:
     X, y = rng.normal(size=(100, 2)), rng.normal(size=100)
     weights = (np.arange(100) % 3 > 0).astype(int)
     model = OptimalTreeRegressor(2, thresholds="all")
-    statement = state_task(model, tasks.SquaredError(), X, y, weights, TaskStatement, Question(2))
+    statement = state_task(Request.of(model, X, y, weights), "tree", TaskStatement)
     assert isinstance(statement.columns, RankedColumns)
     assert statement.columns.shape == (66, 130)
     assert statement.engine_problem.columns.shape == (66, 130)

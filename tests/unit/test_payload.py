@@ -7,15 +7,18 @@ import json
 import pickle
 from collections.abc import Mapping
 from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
 import pytest
 from tests.unit.trees import stump
 
+import certree
 from certree import OptimalTreeRegressor, SPOTree, Tree, oracles
 from certree.encoding import Multiway, Threshold
-from certree.tree import ChosenDecisions, Labels, Numbers, Payload, Vectors
+from certree.tree import ChosenDecisions, Labels, Numbers, Payload, Vectors, _payload
 
 X = [[1.0], [2.0]]
 COUNTS = [7, 5, 2]
@@ -377,3 +380,15 @@ def test_labels_of_any_type_stay_what_they_are() -> None:
         tree = stump(classes)
         assert isinstance(tree.payload, Labels)
         assert tree.classes.tolist() == list(classes)
+
+
+def test_files_find_every_kind_of_leaves() -> None:
+    package = Path(certree.__file__).parent
+    for path in [*package.glob("leaves/*/payload.py"), package / "decisions" / "payload.py"]:
+        import_module(".".join(("certree", *path.relative_to(package).with_suffix("").parts)))
+    modules = {
+        kind: cls.__module__
+        for kind, cls in Payload.kinds.items()
+        if cls.__module__.endswith(".payload")
+    }
+    assert modules == _payload._LEAVES

@@ -36,6 +36,7 @@ from certree import (
     solve,
     tasks,
 )
+from certree.fitting.request import Request
 from certree.results import _activity, _live
 from certree.results._live import (
     LineScreen,
@@ -401,16 +402,20 @@ def test_the_log_names_what_ended_a_call(caplog: pytest.LogCaptureFixture) -> No
     assert "ended by ValueError" in caplog.records[-1].getMessage()
 
 
-def test_without_a_log_and_a_terminal_nothing_is_watched(caplog: pytest.LogCaptureFixture) -> None:
+def test_without_a_log_and_a_terminal_nothing_is_watched(
+    caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """A search that nobody watches calls no Python function."""
     heard: list[object] = []
 
-    class Listens(OptimalTreeClassifier):
-        def _watch(self, *args: Any) -> Any:
-            heard.append(super()._watch(*args))
-            return heard[-1]
+    original = Request.watch
 
-    Listens(max_depth=2).fit(X, Y)
+    def watch(request: Request, *args: Any) -> Any:
+        heard.append(original(request, *args))
+        return heard[-1]
+
+    monkeypatch.setattr(Request, "watch", watch)
+    OptimalTreeClassifier(max_depth=2).fit(X, Y)
     assert heard == [None]
     assert not caplog.records
 

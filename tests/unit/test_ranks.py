@@ -18,14 +18,14 @@ from certree.encoding import (
     Missing,
     TableEncoder,
     Threshold,
-    _room,
+    _test_budget,
     read_table,
 )
 from certree.encoding._ranks import RankedColumns, count_ranks, rank_columns, rank_values
-from certree.encoding._room import Pace, Room
+from certree.encoding._test_budget import BudgetLeft, Pace
 from certree.encoding._test_list import Cuts, CutTests, TestList
 
-NO_LIMIT = Room(None, None)
+NO_LIMIT = BudgetLeft(None, None)
 
 
 def ranked(X: Any, sample_weight: Any = None, **options: Any) -> tuple[TableEncoder, RankedColumns]:
@@ -212,8 +212,8 @@ def test_memory_and_time_are_linear_in_the_table() -> None:
     assert seconds < 20 * sorting + 1
 
 
-@pytest.mark.parametrize("room", [Room(None, 10_000), Room(1e-9, None)])
-def test_without_room_for_ranks_some_tests_are_answered(room: Room) -> None:
+@pytest.mark.parametrize("room", [BudgetLeft(None, 10_000), BudgetLeft(1e-9, None)])
+def test_without_room_for_ranks_some_tests_are_answered(room: BudgetLeft) -> None:
     X = np.random.default_rng(0).normal(size=(2000, 2))
     encoder = TableEncoder(thresholds="all")
     columns = encoder._fit_within(X, None, lambda: room, lambda *_: True)
@@ -225,18 +225,18 @@ def test_without_room_for_ranks_some_tests_are_answered(room: Room) -> None:
 
 def test_ranks_that_take_too_long_are_not_begun(monkeypatch: pytest.MonkeyPatch) -> None:
     clock = [0.0]
-    monkeypatch.setattr(_room, "perf_counter", lambda: clock[0])
-    pace = Pace(lambda: Room(1.0 - clock[0], None), 20)
+    monkeypatch.setattr(_test_budget, "perf_counter", lambda: clock[0])
+    pace = Pace(lambda: BudgetLeft(1.0 - clock[0], None), 20)
     assert not pace.must_stop()
     clock[0] = 0.04  # 0.8 seconds for all columns
     assert not pace.must_stop()
     clock[0] = 0.14  # 1.4 seconds
     assert pace.must_stop()
-    unlimited = Pace(lambda: Room(None, None), 20)
+    unlimited = Pace(lambda: BudgetLeft(None, None), 20)
     assert not unlimited.must_stop()
     clock[0] = 1000.0
     assert not unlimited.must_stop()
-    assert Pace(lambda: Room(None, None, is_interrupted=True), 1).must_stop()
+    assert Pace(lambda: BudgetLeft(None, None, is_interrupted=True), 1).must_stop()
 
 
 @pytest.mark.parametrize("thresholds", ["all", 8])
@@ -255,7 +255,7 @@ def test_time_that_ends_while_ranking_leaves_tests_out(
     monkeypatch.setattr(Pace, "must_stop", must_stop)
     whole = TableEncoder(thresholds=thresholds).fit(X)
     encoder = TableEncoder(thresholds=thresholds)
-    room = Room(0.001, None)
+    room = BudgetLeft(0.001, None)
     columns = encoder._fit_within(X, None, lambda: room, lambda *_: True)
     if n_asked == 5:
         assert isinstance(columns, RankedColumns)

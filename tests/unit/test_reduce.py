@@ -184,7 +184,6 @@ class TestEstimators:
             assert stated == getattr(rows.certificate_, name), name
         assert model.to_text() == rows.to_text()
         assert verify(model, reduced).n_rows == 600
-        assert "_row_counts" not in vars(model)
 
     def test_a_path(self) -> None:
         frame = shop()

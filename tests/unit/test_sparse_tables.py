@@ -25,7 +25,7 @@ from certree import (
     tasks,
 )
 from certree.encoding import read_table
-from certree.encoding._room import Room
+from certree.encoding._test_budget import BudgetLeft
 
 FORMATS = [
     sparse.csr_array,
@@ -121,7 +121,7 @@ def test_no_more_than_the_answers_is_dense() -> None:
     y = rng.integers(0, 2, n_rows)
     tracemalloc.start()
     encoder = TableEncoder(thresholds=1)
-    columns = encoder._fit_within(X, None, lambda: Room(None, 10**9))
+    columns = encoder._fit_within(X, None, lambda: BudgetLeft(None, 10**9))
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert columns.shape == (n_rows, len(encoder.tests_))

@@ -15,7 +15,7 @@ from tests.oracle.brute_force import BruteForce, binary_tests
 import certree
 from certree import OptimalTreeClassifier, OptimalTreeRegressor, TableEncoder
 from certree.encoding import TimeThreshold, read_table
-from certree.encoding._room import Room
+from certree.encoding._test_budget import BudgetLeft
 from certree.encoding._time_tests import time_between
 from certree.encoding._times import DAY, parse_time, time_words, write_time, zone_of
 from certree.tree import Tree
@@ -279,7 +279,7 @@ class TestFits:
         times = pd.Timestamp("2024-01-01") + pd.to_timedelta(range(2000), unit="s")
         frame = pd.DataFrame({"at": times, "then": times[::-1]})
         encoder = TableEncoder(thresholds="all")
-        columns = encoder._fit_within(frame, None, lambda: Room(seconds, memory))
+        columns = encoder._fit_within(frame, None, lambda: BudgetLeft(seconds, memory))
         n_tests = len(encoder.tests_)
         assert 0 < n_tests == columns.shape[1] < 3998
         assert n_tests + encoder._n_left_out == 3998

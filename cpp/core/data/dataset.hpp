@@ -49,8 +49,8 @@ class Dataset {
   // Both throw TimeIsUp if reading the table takes longer than the budget has.
   Dataset(const TableView& table, const CountTask& task, const DatasetSettings& settings, Budget& budget,
           MemoryBudget& memory);
-  // Without costs.  Rows have one of `n_types` types; 0: they have none, the groups are placed once each, and what they
-  // weigh is somebody else's business, who is told the group of every row.
+  // Without costs.  Rows have one of `n_types` types; 0: they have none, every group counts once, and the caller, who is
+  // told the group of every row, knows what groups weigh.
   Dataset(const TableView& table, std::int32_t n_types, const DatasetSettings& settings, Budget& budget,
           MemoryBudget& memory, ChargedVector<std::int32_t>& group_of_row);
 

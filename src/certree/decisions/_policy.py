@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,8 +17,12 @@ from certree.estimators._parameters import Number, OneOf, WholeNumber
 from certree.estimators._task_tree import BaseTaskTree
 from certree.estimators._vocabulary import fitted, parameter, with_parameters
 from certree.fitting.asked import COSTS, Objective
-from certree.fitting.plan import Route
-from certree.fitting.statement import Statement
+from certree.fitting.budgets import BudgetRequest, open_call
+from certree.fitting.fit import fit
+from certree.fitting.fitted import Fitted
+from certree.fitting.plan import plan
+from certree.fitting.read import count_rows
+from certree.fitting.request import Request
 from certree.fitting.tree_limits import (
     budget_limits,
     capacity_limits,
@@ -27,14 +30,20 @@ from certree.fitting.tree_limits import (
     with_limits,
 )
 from certree.leaves.costs.loss import Rewards
-from certree.numbers._fixed_point import check_numbers
 from certree.numbers._fractions import is_whole
-from certree.results._activity import phase
+from certree.results._activity import phase, proven
 from certree.results._progress import Callback
-from certree.tasks._label_costs import read_labels
 from certree.tasks._limited import Limited
 from certree.tasks._task import Task
 
+from ._policy_rows import (
+    PolicyGoal,
+    PolicyRows,
+    named_treatments,
+    read_rewards,
+    rows_of_weight,
+    spread_scores,
+)
 from ._policy_scores import (
     METHODS,
     History,
@@ -45,6 +54,9 @@ from ._policy_scores import (
     read_history,
 )
 from ._policy_value import PolicyValue, mean_value, refitted_error
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 
 @with_parameters
@@ -218,12 +230,17 @@ class PolicyTree(BaseTaskTree):
         PolicyTree
             The fitted estimator itself.
         """
-        with self._budget() as call:
+        options = BudgetRequest.of(self)
+        with open_call(type(self).__name__, options) as call:
             with call.nothing_to_return():
-                self._read_rows(X, y, outcome, sample_weight, treatment, propensity, outcomes)
-            route = self._plan_rewards(self._received, path)
-            self._fit_scores(route, X, sample_weight, callback, path)
-        return self
+                rows = self._read_rows(
+                    X, y, outcome, sample_weight, treatment, propensity, outcomes
+                )
+            given: dict[str, Any] = {"path": path, "treatment": rows.received}
+            request = Request.of(self, X, rows, sample_weight, callback=callback, **given)
+            fitted = fit(request)
+            proven(call, fitted.certificate)
+        return self._take(fitted)
 
     def _read_rows(
         self,
@@ -234,7 +251,7 @@ class PolicyTree(BaseTaskTree):
         treatment: Any = None,
         propensity: Any = None,
         outcomes: Any = None,
-    ) -> None:
+    ) -> PolicyRows:
         """Estimate what treatments bring the rows, or read the rewards that are given."""
         if (y is None) == (treatment is None):
             raise ValueError(
@@ -242,14 +259,14 @@ class PolicyTree(BaseTaskTree):
                 "fit(X, treatment, outcome), or fit_rewards(X, rewards)."
             )
         given = treatment if y is None else y
-        self._plan_rewards(None if outcome is None else given)
+        self._check_parameters()
+        plan(self._what_is_asked(treatment=None if outcome is None else given))
         if is_whole(self.cv):
             WholeNumber(1)("cv", self.cv)
-        n_rows = self._row_count(X)
+        n_rows = count_rows(X)
         if outcome is None:
             if np.asarray(given).ndim == 2:
-                self._read_rewards(X, given)
-                return
+                return self._read_rewards(n_rows, given)
             read_table(X)
             raise ValueError(
                 "PolicyTree needs outcomes: fit(X, treatment, outcome), or fit(X, rewards) with a "
@@ -263,17 +280,20 @@ class PolicyTree(BaseTaskTree):
         phase("estimating outcomes")
         history = read_history(given, outcome, n_rows, self.treatments)
         scores = self._scores(X, history, sample_weight, propensity, outcomes)
-        self.outcomes_, self.propensities_ = scores.outcomes, scores.propensities
-        self._received = None if self.min_treated is None else history.codes
-        self.rewards_ = scores.rewards
-        self._name_treatments(history.treatments)
+        return PolicyRows(
+            scores.rewards,
+            named_treatments(history.treatments, scores.rewards),
+            None if self.min_treated is None else history.codes,
+            scores.outcomes,
+            scores.propensities,
+        )
 
     def _scores(
         self, X: Any, history: History, sample_weight: Any, propensity: Any, outcomes: Any
     ) -> PolicyScores:
         """Estimate what treatments bring the rows that count; the others have zeros."""
         n_rows = len(history.codes)
-        kept = _kept(sample_weight, n_rows)
+        kept = rows_of_weight(sample_weight, n_rows)
         if kept is None:
             return policy_scores(X, history, self._teacher(), propensity, outcomes)
         check_given(history, kept, propensity, outcomes)
@@ -290,7 +310,7 @@ class PolicyTree(BaseTaskTree):
             None if propensity is None else np.asarray(propensity)[kept],
             None if outcomes is None else np.asarray(outcomes)[kept],
         )
-        return _spread(scores, kept, n_rows)
+        return spread_scores(scores, kept, n_rows)
 
     def fit_rewards(
         self,
@@ -319,17 +339,14 @@ class PolicyTree(BaseTaskTree):
         PolicyTree
             The fitted estimator itself.
         """
-        route = self._plan_rewards(treatment, path)
-        self._read_rewards(X, rewards, treatment)
-        self._fit_scores(route, X, sample_weight, callback, path)
-        return self
+        self._check_parameters()
+        plan(self._what_is_asked(treatment=treatment, path=path))
+        rows = self._read_rewards(count_rows(X), rewards, treatment)
+        given = {"callback": callback, "path": path, "treatment": treatment}
+        return self._take(fit(Request.of(self, X, rows, sample_weight, **given)))
 
     def _what_is_optimised(self) -> Objective:
         return Objective(COSTS, "rewards")
-
-    def _plan_rewards(self, received: Any, path: bool = False) -> Route:
-        """Return the route, given what the rows have received, if that is known."""
-        return self._plan(treatment=received, path=path)
 
     def _fit_groups(self, reduced: Reduced, **more: Any) -> None:
         if reduced.costs is None or len(reduced.costs.names) < 2:
@@ -337,63 +354,72 @@ class PolicyTree(BaseTaskTree):
                 "PolicyTree needs a column of rewards for each treatment; call "
                 "reduce(..., costs=[...]) with two columns at least."
             )
-        more = {"callback": None, "path": False, **more}
-        route = self._plan_rewards(None, more["path"])
-        self._read_rewards(reduced, reduced.costs)
-        task = self._task(reduced.costs, len(reduced), reduced.weights)
-        self._fit_and_report(route, task, reduced, None, reduced.weights, **more)
+        rows = self._read_rewards(len(reduced), reduced.costs)
+        request = Request.of(self, reduced, rows, reduced.weights, reduced=True, **more)
+        self._take(fit(request))
 
-    def _read_rewards(self, X: Any, rewards: Any, treatment: Any = None) -> None:
-        """Keep rewards that are given, and what the rows have received."""
-        table = _read_rewards(rewards, self._row_count(X))
+    def _read_rewards(self, n_rows: int, rewards: Any, treatment: Any = None) -> PolicyRows:
+        """Read rewards that are given, and what the rows have received."""
+        table = read_rewards(rewards, n_rows)
         labels = np.arange(table.shape[1]) if self.treatments is None else self.treatments
-        self.outcomes_ = self.propensities_ = None
-        self._received = None
+        received = None
         if treatment is not None:
             nothing = np.zeros(len(table))
-            given = read_history(treatment, nothing, len(table), labels, all_seen=False)
-            self._received = given.codes
-        self.rewards_ = table
-        self._name_treatments(labels)
+            received = read_history(treatment, nothing, len(table), labels, all_seen=False).codes
+        sums = rewards if isinstance(rewards, CostSums) else None
+        return PolicyRows(table, named_treatments(labels, table), received, sums=sums)
 
-    def _name_treatments(self, treatments: Any) -> None:
-        n_treatments = self.rewards_.shape[1]
-        self.treatments_ = read_labels(treatments, n_treatments, "rewards", "treatments")
+    def _goal(
+        self, X: Any, y: Any, sample_weight: Any, costs: Any = None, **call: Any
+    ) -> PolicyGoal:
+        rows: PolicyRows = y
+        task = self._task_on(rows, sample_weight)
+        return PolicyGoal(y=None, task=task, kind=self._statement_kind, rows=rows)
 
-    def _fit_scores(
-        self, route: Route, X: Any, sample_weight: Any, callback: Callback | None, path: bool
-    ) -> None:
-        task = self._task(self.rewards_, len(self.rewards_), sample_weight)
-        self._fit_and_report(route, task, X, None, sample_weight, callback, path)
+    def _take(self, fitted: Fitted) -> Self:
+        super()._take(fitted)
+        assert isinstance(fitted.goal, PolicyGoal)
+        rows = fitted.goal.rows
+        self.rewards_, self.treatments_, self._received = (
+            rows.rewards,
+            rows.treatments,
+            rows.received,
+        )
+        self.outcomes_, self.propensities_ = rows.outcomes, rows.propensities
+        return self
 
     def _task(
         self, y: Any, n_rows: int, sample_weight: Any = None, costs: Any = None
     ) -> Task | Limited:
-        rewards = y if isinstance(y, CostSums) else _read_rewards(y, n_rows)
-        task = Rewards(rewards, self.treatments_, maximise=bool(self.maximise))
-        names = self.treatments_.tolist()
+        received = getattr(self, "_received", None)
+        rows = PolicyRows(read_rewards(y, n_rows), self.treatments_, received)
+        return self._task_on(rows, sample_weight)
+
+    def _task_on(self, rows: PolicyRows, sample_weight: Any) -> Task | Limited:
+        """Return what is maximised on rows, within which limits."""
+        rewards = rows.rewards if rows.sums is None else rows.sums
+        task = Rewards(rewards, rows.treatments, maximise=bool(self.maximise))
+        names, n_rows = rows.treatments.tolist(), len(rows.rewards)
         limits = [
             *capacity_limits(self.capacity, names, n_rows, sample_weight, "treatment"),
             *budget_limits(self.treatment_costs, self.budget),
         ]
-        received = getattr(self, "_received", None)
-        return with_limits(task, limits, received_minimum(self.min_treated, received, names))
+        return with_limits(task, limits, received_minimum(self.min_treated, rows.received, names))
 
     def _prepare(self, X: Any, y: Any, params: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
         # Scores are estimated once for all rows, each by models that have not seen it.
-        model = copy.copy(self)
-        model._read_rows(X, y, **params)
-        self.treatments = model.treatments_
+        rows = self._read_rows(X, y, **params)
+        self.treatments = rows.treatments
         kept = {name: params[name] for name in ("sample_weight",) if name in params}
-        if model._received is not None:
-            kept["treatment"] = model.treatments_[model._received]
-        return model.rewards_, kept
+        if rows.received is not None:
+            kept["treatment"] = rows.treatments[rows.received]
+        return rows.rewards, kept
 
-    def _state_path(
+    def _path_request(
         self, X: Any, y: Any, sample_weight: Any = None, **more: Any
-    ) -> Statement | None:
-        self._read_rewards(X, y, **more)
-        return super()._state_path(X, y, sample_weight)
+    ) -> Request | None:
+        rows = self._read_rewards(count_rows(X), y, **more)
+        return super()._path_request(X, rows, sample_weight, **more)
 
     def _fit_part(self, X: Any, y: Any, **params: Any) -> None:
         self.fit_rewards(X, y, **params)
@@ -449,7 +475,7 @@ class PolicyTree(BaseTaskTree):
         n_rows = len(chosen)
         rows = np.arange(n_rows)
         if rewards is not None:
-            table = _read_rewards(rewards, n_rows)
+            table = read_rewards(rewards, n_rows)
             if table.shape[1] != len(self.treatments_):
                 raise ValueError(
                     f"rewards must have one column for each of the {len(self.treatments_)} "
@@ -476,7 +502,7 @@ class PolicyTree(BaseTaskTree):
             raise ValueError("value needs rewards, or treatment and outcome.")
         # Only a model of outcomes needs to have seen all treatments.
         all_seen = teacher.method != "ipw" and (len(given) < 2 or given[1] is None)
-        n_rows = self._row_count(X)
+        n_rows = count_rows(X)
         history = read_history(treatment, outcome, n_rows, self.treatments_, all_seen=all_seen)
         return history, policy_scores(X, history, teacher, *given)
 
@@ -514,40 +540,3 @@ class PolicyTree(BaseTaskTree):
         tags.target_tags.single_output = False
         tags.target_tags.multi_output = True
         return tags
-
-
-def _read_rewards(rewards: Any, n_rows: int) -> NDArray[np.float64]:
-    table = check_numbers(rewards, "rewards", (n_rows, None), exactly=True)
-    if table.shape[1] == 1:
-        return np.hstack([np.zeros((n_rows, 1)), table])
-    return table
-
-
-def _kept(sample_weight: Any, n_rows: int) -> NDArray[np.intp] | None:
-    """Return the rows of positive weight, or None if that is all or not to be seen here."""
-    if sample_weight is None:
-        return None
-    weights = np.asarray(sample_weight)
-    if weights.shape != (n_rows,) or weights.dtype.kind not in "iuf" or (weights > 0).all():
-        return None
-    return np.flatnonzero(weights > 0)
-
-
-def _spread(scores: PolicyScores, kept: NDArray[np.intp], n_rows: int) -> PolicyScores:
-    """Return scores for all rows, zero for those that do not count."""
-
-    def spread(part: NDArray[np.float64] | None) -> NDArray[np.float64] | None:
-        if part is None:
-            return None
-        whole = np.zeros((n_rows, part.shape[1]))
-        whole[kept] = part
-        return whole
-
-    rewards = spread(scores.rewards)
-    assert rewards is not None
-    return replace(
-        scores,
-        rewards=rewards,
-        outcomes=spread(scores.outcomes),
-        propensities=spread(scores.propensities),
-    )

@@ -20,7 +20,8 @@ from certree.estimators._reading import EncodesTables
 from certree.estimators._vocabulary import check_parameters, fitted, parameter, with_parameters
 from certree.exceptions import OptimalityWarning, warn
 from certree.files import written_by_fields
-from certree.fitting.budgets import open_call, run_jobs
+from certree.fitting.budgets import BudgetRequest, open_call, run_jobs
+from certree.fitting.read import TableRequest, count_rows, encode, refuse_reduced
 from certree.numbers._exact import scale_weights
 from certree.numbers._fractions import is_whole
 from certree.oracles import Oracle
@@ -146,8 +147,9 @@ class SPOForest(DecisionMixin, EncodesTables):
             The fitted estimator itself.
         """
         check_parameters(self)
-        n_rows = self._row_count(X)
-        with open_call(self) as call:
+        n_rows = count_rows(X)
+        options = BudgetRequest.of(self)
+        with self._unchanged_if_raised(), open_call(type(self).__name__, options) as call:
             with call.nothing_to_return():
                 growing = self._set_up(X, y, sample_weight, n_rows)
             self.max_features_, self.estimators_ = self._grow_best(growing, call)
@@ -166,7 +168,10 @@ class SPOForest(DecisionMixin, EncodesTables):
         kept = None if weights.values.all() else np.flatnonzero(weights.values)
         given = None if sample_weight is None else weights.values
         question = engine.Question(self.max_depth, search="rows")
-        columns = as_columns(self._encode(X, given, question))
+        refuse_reduced(X)
+        encoded = encode(TableRequest.of(self), X, given, question)
+        self._take_encoder(encoded.encoder, encoded.least_rows)
+        columns = as_columns(encoded.cells)
         values = weights.values if kept is None else weights.values[kept]
         total = weights.quantum * int(values.sum())
         rows = Rows(n_rows, kept, values, weights.quantum, _MOST, _MOST, n_rows)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import ceil
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from certree import engine
 from certree.encoding import TableEncoder
 from certree.files import written_by_fields
+from certree.fitting.read import least_rows
 from certree.fitting.state_task import Reached, TaskStatement
 from certree.fitting.statement import tree_over
 from certree.numbers._scale import Scale
@@ -21,6 +22,12 @@ from certree.tree import ChosenDecisions, Tree
 
 from . import _greedy
 from ._spo_problem import SPOProblem
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+# The core counts the rows of a leaf in 32 bits.
+_MOST_ROWS = 2**31 - 1
 
 
 @written_by_fields
@@ -72,7 +79,39 @@ class DecidedNodes:
 
 @dataclass(frozen=True, kw_only=True)
 class DecisionStatement(TaskStatement):
-    """The SPO loss on the rows of a table; leaves hold decisions."""
+    """The SPO loss on the rows of a table; leaves hold decisions.
+
+    Attributes
+    ----------
+    least_weight : int
+        Least weight of a leaf, in units of the rows' weights.
+    """
+
+    least_weight: int = 1
+
+    @property
+    def min_leaf(self) -> int:
+        return self.least_weight
+
+    @property
+    def may_share(self) -> bool:
+        # Solvers behind an oracle are not made to be asked by several threads at once.
+        return self.problem.kind != "callback"
+
+    def with_least_rows(self, min_samples_leaf: Any) -> Self:
+        # Here weights count as rows.
+        rows = least_rows(min_samples_leaf, self.rows.total_weight)
+        least, weights = least_units(rows, self.rows.quantum), self.rows.weights
+        if least <= int(weights.min()):
+            least = 1
+        elif not (weights == 1).all():
+            if least > _MOST_ROWS:
+                raise ValueError(
+                    f"min_samples_leaf={min_samples_leaf} is {least} times the unit of the "
+                    "sample weights, more than the search can count; give coarser weights."
+                )
+            self.problem.row_counts = weights
+        return replace(self, least_rows=rows, least_weight=least)
 
     @property
     def problem(self) -> SPOProblem:
@@ -82,6 +121,11 @@ class DecisionStatement(TaskStatement):
 
     def grow(self, nodes: engine.Nodes, reached: Reached | None = None) -> Tree:
         return self.tree_of(self.decide(nodes))
+
+    def grow_whole(self, nodes: engine.Nodes) -> tuple[Tree, DecidedNodes]:
+        """Return the tree, and what every node decides."""
+        decided = self.decide(nodes)
+        return self.tree_of(decided), decided
 
     def decide(self, nodes: engine.Nodes) -> DecidedNodes:
         """Send the rows down a tree, and decide in every node."""

@@ -9,12 +9,14 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Sequence
+from contextlib import nullcontext
 from fractions import Fraction
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from certree.engine._budget import current
 from certree.numbers._exact import check_weights
 from certree.numbers._fixed_point import (
     FixedPoint,
@@ -291,10 +293,13 @@ class SPOLoss(Task):
         counted = rows.select(costs)
         # Without a penalty none of the range has to be kept free for its denominator.
         most = min(_EXACT, rows.most if self.has_penalty else rows.budget)
-        table = listed(oracle, min(self.max_listed, _MOST_ENTRIES // max(len(counted), 1)))
-        if table is not None:
-            return ListedProblem(oracle, counted, rows, most, table)
-        return OracleProblem(oracle, counted, rows, most)
+        call = current()
+        # While the oracle is asked, there is no tree that Ctrl-C could return.
+        with nullcontext() if call is None else call.nothing_to_return():
+            table = listed(oracle, min(self.max_listed, _MOST_ENTRIES // max(len(counted), 1)))
+            if table is not None:
+                return ListedProblem(oracle, counted, rows, most, table)
+            return OracleProblem(oracle, counted, rows, most)
 
     def leaf_costs(self, y: Any, n_rows: int) -> LeafCosts:
         costs = read_costs(self.costs, n_rows)

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from contextlib import nullcontext
 from dataclasses import replace
 from fractions import Fraction
-from time import perf_counter
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -13,41 +11,29 @@ from numpy.typing import NDArray
 from sklearn.utils import _safe_indexing, check_random_state
 
 from certree import engine
-from certree.encoding._row_cells import as_columns
-from certree.engine._budget import current
-from certree.estimators._parameters import Number, OneOf, WholeNumber, least_rows
+from certree.estimators._parameters import Number, OneOf, WholeNumber
 from certree.estimators._task_tree import BaseTaskTree
 from certree.estimators._vocabulary import fitted, fixed, parameter, with_parameters
 from certree.fitting.asked import DECISIONS, Objective
-from certree.fitting.certify import certify
+from certree.fitting.budgets import open_call
+from certree.fitting.fitted import Fitted
 from certree.fitting.plan import plan
-from certree.fitting.state_task import state_task
+from certree.fitting.read import count_rows
+from certree.fitting.request import Request
 from certree.oracles import Oracle
-from certree.results._activity import phase
-from certree.results._answer import Answer
 from certree.results._certificate import exact
 from certree.results._progress import Callback
-from certree.results._task_certificate import TaskCertificate
 from certree.tasks._task import Task
 
 from . import _greedy
+from ._fit_decisions import DecisionGoal, GrownNodes, fit_decisions
 from ._spo_base import DecisionMixin
-from ._spo_nodes import (
-    DecidedNodes,
-    DecisionStatement,
-    decision_tree,
-    grown_costs,
-    growth_of,
-    least_units,
-)
+from ._spo_nodes import DecidedNodes, DecisionStatement, decision_tree
 from ._spo_problem import SPOLoss, read_costs, read_target, read_weights
 
 METHODS = ("exact", "greedy")
 CRITERIA = ("spo", "squared_error")
 RULES = ("one_se", "best")
-
-# The core counts the rows of a leaf in 32 bits.
-_MOST_ROWS = 2**31 - 1
 
 
 def check_method(name: str, value: object) -> None:
@@ -201,19 +187,10 @@ class SPOTree(DecisionMixin, BaseTaskTree):
         SPOTree
             The fitted estimator itself.
         """
-        route = self._plan(callback=callback, path=path)
-        n_rows = self._row_count(X)
-        costs, self._is_flat = read_target(y, n_rows, type(self).__name__)
-        with self._budget():
-            if self.validation_fraction is not None:
-                return self._fit_and_prune(X, costs, sample_weight)
-            task = self._task(costs, n_rows)
-            self._path = None
-            if route.name == "sum":
-                self._fit_and_report(route, task, X, None, sample_weight, callback, path)
-            else:
-                self._fit_greedy(self._state(task, X, None, sample_weight))
-        return self
+        request = Request.of(self, X, y, sample_weight, callback=callback, path=path)
+        if self.validation_fraction is not None:
+            return self._fit_and_prune(request, y)
+        return self._take(fit_decisions(request))
 
     def _task(self, y: Any, n_rows: int, sample_weight: Any = None, costs: Any = None) -> Task:
         has_penalty = self.complexity != 0
@@ -222,107 +199,53 @@ class SPOTree(DecisionMixin, BaseTaskTree):
     def _what_is_optimised(self) -> Objective:
         return Objective(DECISIONS, "spo")
 
-    def _state(
-        self, task: Task, X: Any, y: Any, sample_weight: Any, path: bool = False
-    ) -> DecisionStatement:
-        call = current()
-        with nullcontext() if call is None else call.nothing_to_return():
-            search: engine.Search = "rows"
-            if self.method == "exact":
-                search = "path" if path else "tree"
-            # Weights count as rows.
-            has_counts = sample_weight is not None
-            question = replace(self._question(search), has_row_counts=has_counts)
-            statement = state_task(self, task, X, y, sample_weight, DecisionStatement, question)
-        self.oracle_ = statement.problem.oracle
-        self._loss_unit = statement.problem.unit
-        self._asks = statement.problem.kind == "callback"
-        # Here weights count as rows.
-        self._least_rows = least_rows(self.min_samples_leaf, statement.rows.total_weight)
-        least = least_units(self._least_rows, statement.rows.quantum)
-        weights = statement.rows.weights
-        if least <= int(weights.min()):
-            self._least_weight = 1
-        elif (weights == 1).all():
-            self._least_weight = least
-        elif least > _MOST_ROWS:
-            raise ValueError(
-                f"min_samples_leaf={self.min_samples_leaf} is {least} times the unit of the "
-                "sample weights, more than the search can count; give coarser weights."
-            )
-        else:
-            self._least_weight = least
-            statement.problem.row_counts = weights
-        return statement
+    def _goal(
+        self, X: Any, y: Any, sample_weight: Any, costs: Any = None, **call: Any
+    ) -> DecisionGoal:
+        n_rows = count_rows(X)
+        vectors, is_flat = read_target(y, n_rows, type(self).__name__)
+        return DecisionGoal(
+            y=None,
+            task=self._task(vectors, n_rows),
+            kind=DecisionStatement,
+            is_searched=self.method == "exact",
+            weights_are_rows=True,
+            criterion=self.criterion,
+            is_flat=is_flat,
+        )
+
+    def _take(self, fitted: Fitted) -> SPOTree:
+        super()._take(fitted)
+        goal, statement = fitted.goal, fitted.statement
+        assert isinstance(goal, DecisionGoal)
+        assert isinstance(statement, DecisionStatement)
+        self._is_flat = goal.is_flat
+        self.oracle_, self._loss_unit = statement.problem.oracle, statement.problem.unit
+        self._asks, self._least_weight = not statement.may_share, statement.least_weight
+        decided = fitted.details
+        if isinstance(decided, GrownNodes):
+            self._grown_costs, decided = decided.costs, decided.decided
+        self._keep_decided(decided)
+        return self
 
     def _prepare(self, X: Any, y: Any, params: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
-        read_target(y, self._row_count(X), type(self).__name__)
+        read_target(y, count_rows(X), type(self).__name__)
         return y, params
 
-    def _state_path(
+    def _path_request(
         self, X: Any, y: Any, sample_weight: Any = None, **more: Any
-    ) -> DecisionStatement | None:
-        plan(self._what_is_asked())
-        if self.method != "exact":
-            return None
-        costs, self._is_flat = read_target(y, self._row_count(X), type(self).__name__)
-        return self._state(self._task(costs, len(costs)), X, None, sample_weight, path=True)
-
-    def _hold(self, statement: DecisionStatement, nodes: engine.Nodes) -> None:  # type: ignore[override]
-        self._keep_tree(statement.decide(nodes))
+    ) -> Request | None:
+        return super()._path_request(X, y, sample_weight) if self.method == "exact" else None
 
     def _measure_name(self) -> str:
         return "negative extra cost"
 
-    def _engine_options(self, share: float = 1.0) -> engine.Options:
-        options = replace(super()._engine_options(share), min_leaf=self._least_weight)
-        # Solvers behind an oracle are not made to be asked by several threads at once.
-        return replace(options, threads=1) if self._asks else options
+    # ---- pruning -----------------------------------------------------------------------------
 
-    # ---- the greedy method -------------------------------------------------------------------
-
-    def _fit_greedy(self, statement: DecisionStatement) -> None:
-        start = perf_counter()
-        phase("growing the tree")
-        decided = self._grow(statement)
-        seconds = perf_counter() - start
-        call = current()
-        stopped = None if call is None else call.status()
-        scale, value = statement.scale, decided.value(statement.scale)
-        bound = min(0, value)
-        answer = Answer(
-            "optimal" if bound == value else stopped or "greedy",
-            exact(scale.cost(value)),
-            exact(scale.cost(bound)),
-            decided.nodes,
-            seconds,
-            {},
-        )
-        self._keep(statement, answer, decided)
-
-    def _grow(self, statement: DecisionStatement) -> DecidedNodes:
-        """Grow a tree by the criterion, and leave out splits that do not pay."""
-        problem, scale = statement.problem, statement.scale
-        growth = growth_of(
-            problem, as_columns(statement.columns), statement.rows.weights, self.criterion
-        )
-        penalty: Any = 0.0
-        if self.criterion == "spo":
-            penalty = Fraction(scale.split_penalty, scale.error_scale)
-        nodes = _greedy.grow(
-            growth,
-            max_depth=None if self.max_depth is None else int(self.max_depth),
-            max_splits=self._split_limit,
-            min_weight=self._least_weight,
-        )
-        costs = grown_costs(growth, nodes)
-        nodes, origin = _greedy.collapse(nodes, costs, penalty)
-        self._grown_costs = costs[origin]
-        return statement.decide(nodes)
-
-    def _fit_and_prune(self, X: Any, costs: NDArray[np.float64], sample_weight: Any) -> SPOTree:
+    def _fit_and_prune(self, whole: Request, y: Any) -> SPOTree:
         """Grow on some rows, and prune on the others."""
-        n_rows = len(costs)
+        X, n_rows = whole.X, whole.n_rows
+        costs, is_flat = read_target(y, n_rows, whole.by)
         n_held = round(float(self.validation_fraction or 0.0) * n_rows)
         if not 0 < n_held < n_rows:
             raise ValueError(
@@ -331,12 +254,13 @@ class SPOTree(DecisionMixin, BaseTaskTree):
             )
         order = check_random_state(self.random_state).permutation(n_rows)
         held, used = np.sort(order[:n_held]), np.sort(order[n_held:])
-        weights = None if sample_weight is None else np.asarray(sample_weight)
+        weights = None if whole.sample_weight is None else np.asarray(whole.sample_weight)
         parts = [None if weights is None else weights[rows] for rows in (used, held)]
-        task = self._task(costs[used], len(used))
-        self._path = None
-        self._fit_greedy(self._state(task, _safe_indexing(X, used), None, parts[0]))
-        return self.prune(_safe_indexing(X, held), costs[held], parts[1], rule=self.pruning)
+        grown_on = costs[used, 0] if is_flat else costs[used]
+        with self._unchanged_if_raised(), open_call(whole.by, whole.budget):
+            request = Request.of(self, _safe_indexing(X, used), grown_on, parts[0])
+            self._take(fit_decisions(request))
+            return self.prune(_safe_indexing(X, held), costs[held], parts[1], rule=self.pruning)
 
     def prune(
         self,
@@ -401,7 +325,8 @@ class SPOTree(DecisionMixin, BaseTaskTree):
     def _shorten(self, nodes: engine.Nodes, origin: NDArray[np.intp]) -> None:
         """Replace the tree by one that ends earlier, and its certificate."""
         self._grown_costs = self._grown_costs[origin]
-        self._keep_tree(self._decided.take(nodes, origin))
+        self._keep_decided(self._decided.take(nodes, origin))
+        self.tree_ = decision_tree(self._decided, self.encoder_, self.oracle_, self._loss_unit)
         old = self.certificate_
         n_splits = nodes.n_splits
         loss = self._decided.loss * self._loss_unit
@@ -420,22 +345,10 @@ class SPOTree(DecisionMixin, BaseTaskTree):
             history=(),
         )
 
-    # ---- what a fit leaves behind ------------------------------------------------------------
-
-    def _keep(  # type: ignore[override]
-        self,
-        statement: DecisionStatement,
-        answer: Answer,
-        decided: DecidedNodes | None = None,
-    ) -> None:
-        self._keep_tree(statement.decide(answer.nodes) if decided is None else decided)
-        self.certificate_ = certify(self, statement, answer, TaskCertificate)
-
-    def _keep_tree(self, decided: DecidedNodes) -> None:
+    def _keep_decided(self, decided: DecidedNodes) -> None:
         self._decided = decided
         self.costs_, self.decisions_ = decided.costs, decided.decisions
         self._node_costs = decided.units.astype(np.float64)
-        self.tree_ = decision_tree(decided, self.encoder_, self.oracle_, self._loss_unit)
 
     # ---- reading the fitted tree -------------------------------------------------------------
 

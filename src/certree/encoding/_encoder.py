@@ -24,9 +24,9 @@ from ._identifiers import check_identifiers, find_identifiers, warn_of_identifie
 from ._integers import check_integers
 from ._multiway import Multiway
 from ._ranks import MOST_TESTS, count_ranks, rank_columns
-from ._room import Pace, Room, thin_out
 from ._row_cells import Cells
 from ._table import Table, compare_columns, read_table, remember_columns
+from ._test_budget import BudgetLeft, Pace, thin_out
 from ._test_list import TestList
 from ._tests import Flag, Test
 
@@ -282,7 +282,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         self,
         X: Any,
         sample_weight: Any,
-        room: Callable[[], Room],
+        budget: Callable[[], BudgetLeft],
         prefers_ranks: PrefersRanks | None = None,
     ) -> Cells:
         """Choose tests, and answer them for the rows that count, as ranks if these are preferred.
@@ -292,44 +292,44 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         table, weights = self._read(X, sample_weight)
         counted = table if weights is None or weights.all() else table.select(weights > 0)
         if prefers_ranks is None:
-            return self._encode_within(table, counted, weights, room)
+            return self._encode_within(table, counted, weights, budget)
         ranks: dict[int, NDArray[np.int32]] = {}
         fits = False
         with suppress(MemoryError, NoTimeLeftError):
-            pace = Pace(room, table.n_columns)
+            pace = Pace(budget, table.n_columns)
             self._choose_tests(
                 table,
                 weights,
                 ranks=ranks,
                 must_stop=pace.must_stop,
-                is_possible=partial(_is_possible, room, table.n_rows),
+                is_possible=partial(_is_possible, budget, table.n_rows),
             )
             n_tests, n_ranks = len(self.tests_), count_ranks(self.tests_)
-            fits = not room().most_tests(table.n_rows, n_tests)[1]
+            fits = not budget().most_tests(table.n_rows, n_tests)[1]
             # If ranks save memory, no test is left out.
             is_wanted = not fits and len(n_ranks) < n_tests
             is_wanted = is_wanted or prefers_ranks(counted.n_rows, n_ranks)
-            can_rank = room().holds_ranks(counted.n_rows, len(n_ranks), n_tests)
+            can_rank = budget().fits_ranks(counted.n_rows, len(n_ranks), n_tests)
             if is_wanted and can_rank and n_tests <= MOST_TESTS:
                 # If that takes too long, there is no time to choose once more.
-                in_memory = replace(room(), seconds=None, is_interrupted=False)
+                in_memory = replace(budget(), seconds=None, is_interrupted=False)
                 is_small = n_tests <= _FEW_TESTS
                 fits |= is_small and not in_memory.most_tests(table.n_rows, n_tests)[1]
-                pace = Pace(room, table.n_columns)
-                is_over = partial(_is_over, room)
+                pace = Pace(budget, table.n_columns)
+                is_over = partial(_is_over, budget)
                 return rank_columns(self.tests_, counted, ranks, pace.must_stop, is_over)
         ranks.clear()
-        return self._encode_within(table, counted, weights, room, are_chosen=fits)
+        return self._encode_within(table, counted, weights, budget, are_chosen=fits)
 
     def _answer_within(
-        self, table: Table, room: Callable[[], Room], prefers_ranks: PrefersRanks | None
+        self, table: Table, budget: Callable[[], BudgetLeft], prefers_ranks: PrefersRanks | None
     ) -> Cells:
         """Answer tests that are chosen: as ranks if these are preferred or answers do not fit."""
         n_tests, n_ranks = len(self.tests_), count_ranks(self.tests_)
-        most, stopped_by = room().most_tests(table.n_rows, n_tests)
+        most, stopped_by = budget().most_tests(table.n_rows, n_tests)
         if prefers_ranks is not None:
             is_wanted = bool(stopped_by) or prefers_ranks(table.n_rows, n_ranks)
-            if is_wanted and room().holds_ranks(table.n_rows, len(n_ranks), n_tests):
+            if is_wanted and budget().fits_ranks(table.n_rows, len(n_ranks), n_tests):
                 return rank_columns(self.tests_, table)
         if stopped_by:
             kept, self._left_out = thin_out(self.tests_, most)
@@ -341,7 +341,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         table: Table,
         counted: Table,
         weights: NDArray[np.int64] | None,
-        room: Callable[[], Room],
+        budget: Callable[[], BudgetLeft],
         are_chosen: bool = False,
     ) -> NDArray[np.uint8]:
         """Choose as many tests as fit the budget, unless all are chosen and fit.
@@ -352,11 +352,11 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         if not are_chosen:
             self.tests_ = TestList()
         while True:
-            left = room()
+            left = budget()
             try:
                 if not are_chosen:
-                    self._choose_tests(table, weights, room)
-                return self._encode_in_time(counted, room)
+                    self._choose_tests(table, weights, budget)
+                return self._encode_in_time(counted, budget)
             except MemoryError:
                 # The machine has less memory than it reports, so the next try takes half of it.
                 n_tests = len(self.tests_)
@@ -368,16 +368,16 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
                 are_chosen = False
                 n_tried, needed = n_tests, table.n_rows * max(n_tests, 1)
                 memory = needed if left.memory is None else min(needed, left.memory)
-                room = partial(_with_memory, room, memory // 2)
+                budget = partial(_with_memory, budget, memory // 2)
 
-    def _encode_in_time(self, table: Table, room: Callable[[], Room]) -> NDArray[np.uint8]:
+    def _encode_in_time(self, table: Table, budget: Callable[[], BudgetLeft]) -> NDArray[np.uint8]:
         """Answer the tests; only some of them if there is no time left for all."""
         if self._multiway or self._is_binary:
             return self._encode_table(table)
         columns = None
         with suppress(NoTimeLeftError):
-            columns = self._encode_table(table, partial(_is_over, room))
-        left = replace(room(), memory=None)
+            columns = self._encode_table(table, partial(_is_over, budget))
+        left = replace(budget(), memory=None)
         most, stopped_by = left.most_tests(table.n_rows, len(self.tests_))
         # A search without time would not even read what does not fit.
         if columns is not None and not (left.is_over and stopped_by):
@@ -394,7 +394,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         self,
         table: Table,
         weights: NDArray[np.int64] | None,
-        room: Callable[[], Room] | None = None,
+        budget: Callable[[], BudgetLeft] | None = None,
         *,
         ranks: dict[int, NDArray[np.int32]] | None = None,
         must_stop: Callable[[], bool] | None = None,
@@ -450,13 +450,13 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             return
         cap = (
             None
-            if room is None
-            else room().cap(
+            if budget is None
+            else budget().cap(
                 table,
                 are_categories,
                 asked,
                 weights,
-                room,
+                budget,
                 min_category_rows=self.min_category_rows,
                 category_tests=self.category_tests,
                 without=identifiers,
@@ -572,14 +572,14 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         return tags
 
 
-def _is_over(room: Callable[[], Room]) -> bool:
-    return room().is_over
+def _is_over(budget: Callable[[], BudgetLeft]) -> bool:
+    return budget().is_over
 
 
-def _is_possible(room: Callable[[], Room], n_rows: int, n_tests: int) -> bool:
+def _is_possible(budget: Callable[[], BudgetLeft], n_rows: int, n_tests: int) -> bool:
     """Whether so many tests can be answered in the time that is left."""
-    return not replace(room(), memory=None).most_tests(n_rows, n_tests)[1]
+    return not replace(budget(), memory=None).most_tests(n_rows, n_tests)[1]
 
 
-def _with_memory(room: Callable[[], Room], memory: int) -> Room:
-    return replace(room(), memory=memory)
+def _with_memory(budget: Callable[[], BudgetLeft], memory: int) -> BudgetLeft:
+    return replace(budget(), memory=memory)

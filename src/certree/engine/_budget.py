@@ -166,28 +166,14 @@ def current() -> Budget | None:
 
 
 @contextmanager
-def budget(seconds: float | None, memory: int | None, owner: Any = None) -> Iterator[Budget]:
-    """Open the budget of a call.
-
-    Parameters
-    ----------
-    seconds, memory
-        The limits of the call.
-    owner : estimator, optional
-        It keeps the attributes that it had if the call raises: it is never half fitted.
-    """
+def budget(seconds: float | None, memory: int | None) -> Iterator[Budget]:
+    """Open the budget of a call, with its limits."""
     outer = _CURRENT.get()
     opened = Budget(seconds, memory, outer)
-    before = None if owner is None else dict(vars(owner))
     token = _CURRENT.set(opened)
     handles = outer is None and opened._handle_signals()
     try:
         yield opened
-    except BaseException:
-        if before is not None:
-            vars(owner).clear()
-            vars(owner).update(before)
-        raise
     finally:
         _CURRENT.reset(token)
         if handles:

@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from certree.encoding import Reduced, TableEncoder
-from certree.encoding._room import Room
 from certree.encoding._row_cells import Cells
+from certree.encoding._test_budget import BudgetLeft
 
 from ._row_types import RowTypes, few_types
 from ._vector import LeafRule
@@ -163,7 +163,7 @@ def encode_rows(
     encoder: TableEncoder,
     X: Any,
     sample_weight: NDArray[np.int64] | None,
-    room: Callable[[], Room],
+    budget: Callable[[], BudgetLeft],
     question: Question,
 ) -> Cells:
     """Fit an encoder, and answer its tests for the rows that count, in the form that suits best.
@@ -171,13 +171,13 @@ def encode_rows(
     Parameters
     ----------
     encoder : TableEncoder
-        What chooses tests, as many as there is room for; those of a reduced table are chosen.
+        What chooses tests, as many as fit the budget; those of a reduced table are chosen.
     X : table or Reduced
         The rows.
     sample_weight : int64 array, optional
         Rows of weight zero do not count.
-    room : callable
-        What is left of the budget.
+    budget : callable
+        What is left of it.
     question : Question
         What the rows will be searched for.
     """
@@ -187,8 +187,8 @@ def encode_rows(
 
     choice = prefers if question.can_use_ranks else None
     if isinstance(X, Reduced):
-        return encoder._answer_within(X.table(), room, choice)
-    return encoder._fit_within(X, sample_weight, room, choice)
+        return encoder._answer_within(X.table(), budget, choice)
+    return encoder._fit_within(X, sample_weight, budget, choice)
 
 
 def prefers_ranks(n_rows: int, n_ranks: NDArray[np.int32], question: Question) -> bool:

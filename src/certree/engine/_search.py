@@ -13,9 +13,9 @@ from certree import _core
 from certree.encoding._row_cells import Cells, as_columns, has_columns
 
 from . import _scalar, _vector
+from ._executors import solve_shared
 from ._ordered import solve_ordered, solve_ordered_path
 from ._scalar import Callback, Options, PathResult, Problem, Result, call_core
-from ._shared_search import solve_shared
 from ._vector import VectorProblem
 
 

@@ -29,26 +29,20 @@ from certree.exceptions import warn
 from certree.tree._nodes import Nodes
 
 from ._alarms import check_bounds, check_value
-from ._scalar import Callback, CoreTable, Guard, Options, Result, read_result
-from ._shared_nodes import LOCAL, SharedLog, SharedNode, SharedSplit, join
-from ._workers import (
-    Holder,
+from ._executors import (
     Inline,
-    Packed,
-    Reply,
-    WorkerTask,
     ask_version,
     can_be_renewed,
     check_version,
     check_workers,
     close_executor,
-    forget,
-    holder_of,
     no_certree,
     open_executor,
-    run_task,
     worker_count,
 )
+from ._scalar import Callback, CoreTable, Guard, Options, Result, read_result
+from ._shared_nodes import LOCAL, SharedLog, SharedNode, SharedSplit, join
+from ._workers import Holder, Packed, Reply, WorkerTask, forget, holder_of, run_task
 
 FIRST_WORK = 60_000
 """Depth-two evaluations that one process makes first; what it solves needs no other."""

@@ -21,6 +21,7 @@ from certree.encoding._row_cells import Cells
 from certree.tree._nodes import Nodes
 
 from . import _scalar
+from ._executors import solve_shared
 from ._row_types import RowTypes, few_types, row_types
 from ._scalar import (
     Callback,
@@ -34,7 +35,6 @@ from ._scalar import (
     read_path,
     read_result,
 )
-from ._shared_search import solve_shared
 
 LeafFunction = Callable[[NDArray[np.int64]], Any]
 """From sums of shape (B, m) to costs of shape (B,), or to a pair of costs and labels."""

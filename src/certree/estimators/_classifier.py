@@ -2,36 +2,29 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
-from certree.encoding import read_table
 from certree.encoding._classes import check_labels, encode_labels
 from certree.encoding._named import read_outputs
 from certree.fitting.asked import Objective
-from certree.fitting.certify import certify
-from certree.fitting.known_tree import WarmStart, WarmTree, broken_limits, express, read_tree
-from certree.fitting.objectives import is_direct, objective_asked, read_metric, task_name
-from certree.fitting.plan import Route, plan
-from certree.fitting.prove_limited import fit_within
-from certree.fitting.prove_metric import Fitted, TrainingRows
-from certree.fitting.prove_metric_within import fit_binary
-from certree.fitting.state_binary import find_positive
-from certree.fitting.state_errors import ErrorStatement, state_errors
-from certree.fitting.state_task import TaskStatement, state_task
-from certree.fitting.statement import Statement
-from certree.fitting.tree_limits import capacity_limits, split_limits
+from certree.fitting.fit import fit
+from certree.fitting.fitted import Fitted
+from certree.fitting.goals import ClassGoal, Goal, TaskGoal
+from certree.fitting.objectives import is_direct, objective_asked, task_name
+from certree.fitting.plan import plan
+from certree.fitting.read import count_rows
+from certree.fitting.request import Request, Start
+from certree.fitting.state_errors import ErrorStatement, find_positive
+from certree.fitting.state_task import TaskStatement
 from certree.leaves.labels.errors import Misclassification, OutputErrors, encode_outputs
 from certree.leaves.outputs.weights import refuse_for_one
-from certree.results._answer import Answer
-from certree.results._certificate import Certificate
-from certree.results._pareto import ParetoFront
+from certree.results._pareto import ParetoFront, most_accurate
 from certree.results._progress import Callback
-from certree.results._task_certificate import TaskCertificate
 from certree.tasks._limit import LeafMinimum, Limit
 from certree.tasks._limited import Limited
 
@@ -41,6 +34,9 @@ from ._rare_classes import hint_at_rare_classes
 from ._reading import PredictsClasses
 from ._scoring import metric_score, with_class_weights
 from ._vocabulary import ClassParameters, DepthByPosition, fitted, parameter, with_parameters
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 
 @with_parameters
@@ -241,28 +237,10 @@ class OptimalTreeClassifier(PredictsClasses, DepthByPosition, ClassParameters, S
         OptimalTreeClassifier
             The fitted estimator itself.
         """
-        route = self._plan(warm_start_tree=warm_start_tree, path=path)
-        self._check_size_limits()
-        several = None if y is None else read_outputs(y, self._row_count(X))
-        if several is not None:
-            route = self._plan_outputs(several, warm_start_tree=warm_start_tree, path=path)
-        with self._budget():
-            if several is not None:
-                outputs = self._state_outputs(several, X, sample_weight, path)
-                watch = self._prove(outputs, callback, path=path)
-            elif route.name == "limits":
-                task = self._limited_task(y, self._row_count(X), sample_weight)
-                watch, _ = fit_within(self, task, X, y, sample_weight, callback)
-            else:
-                watch, _ = self._fit(
-                    route, X, y, sample_weight, callback, warm_start_tree, path=path
-                )
-        front = getattr(self, "front_", None)
-        if front is None:
-            self._finish(watch)
-        self._warn_about_front(front)
-        self._warn_about_path(self._path)
-        if several is None and sample_weight is None and self._counts_rows_alike():
+        start = None if warm_start_tree is None else Start(warm_start_tree)
+        request = Request.of(self, X, y, sample_weight, callback=callback, path=path, start=start)
+        self._take(fit(request))
+        if self.n_outputs_ == 1 and sample_weight is None and self._counts_rows_alike():
             hint_at_rare_classes(self.tree_)
         return self
 
@@ -274,129 +252,74 @@ class OptimalTreeClassifier(PredictsClasses, DepthByPosition, ClassParameters, S
     def _what_is_optimised(self) -> Objective:
         return objective_asked(self.objective)
 
-    def _plan_outputs(self, y: NDArray[Any], **call: Any) -> Route:
-        """Return the route for several outputs, which are seen when y is read."""
-        return plan(self._what_is_asked(n_outputs=y.shape[1], **call))
+    def _goal(self, X: Any, y: Any, sample_weight: Any, **call: Any) -> Goal:
+        n_rows = count_rows(X)
+        several = None if y is None else read_outputs(y, n_rows)
+        if several is not None:
+            task = Misclassification(output_weights=self.output_weights)
+            name = task_name(self.objective)
+            return TaskGoal(y=several, n_outputs=several.shape[1], task=task, name=name)
+        refuse_for_one(self.output_weights)
+        goal = ClassGoal(
+            y=y,
+            objective=self.objective,
+            pos_label=self.pos_label,
+            class_weight=self.class_weight,
+            capacity=self.capacity,
+            limits=self.limits,
+        )
+        if not self._has_limits or not is_direct(self.objective):
+            return goal
+        classes, _ = encode_labels(check_labels(y, n_rows, type(self).__name__))
+        find_positive(classes.tolist(), self.pos_label, task_name(self.objective))
+        is_balanced = task_name(self.objective) == "balanced_accuracy"
+        errors = Misclassification("balanced" if is_balanced else self.class_weight)
+        limited = Limited(errors, *goal.limits_on(classes.tolist(), n_rows, sample_weight))
+        return TaskGoal(y=y, task=limited, name=task_name(self.objective), classes=classes)
 
-    def _fit(
-        self,
-        route: Route,
-        X: Any,
-        y: Any,
-        sample_weight: Any,
-        callback: Callback | None = None,
-        warm_start_tree: Any = None,
-        *,
-        path: bool = False,
-        must_keep_limits: bool = True,
-    ) -> Fitted:
-        """Fit by a route for one output."""
+    def _take(self, fitted: Fitted) -> Self:
+        super()._take(fitted)
+        goal, statement = fitted.goal, fitted.statement
+        self.n_outputs_ = goal.n_outputs
+        if isinstance(statement, ErrorStatement):
+            self.classes_ = statement.classes
+        elif isinstance(goal, TaskGoal) and goal.classes is not None:
+            self.classes_ = goal.classes
+        elif isinstance(statement, TaskStatement):
+            assert isinstance(statement.problem, OutputErrors)
+            self.classes_ = list(statement.problem.output_classes)
+        is_list = isinstance(self.classes_, list)
+        self.n_classes_ = [*map(len, self.classes_)] if is_list else len(self.classes_)
         if hasattr(self, "front_"):
             del self.front_
-        refuse_for_one(self.output_weights)
-        self.n_outputs_ = 1
-        metric = read_metric(self.objective)
-        warm_start = WarmStart(warm_start_tree, must_keep_limits)
-        if metric is not None:
-            self._path = None
-            rows = TrainingRows(X, y, sample_weight, warm_start)
-            return fit_binary(self, route, metric, rows, callback)
-
-        statement = self._state(X, y, sample_weight, path)
-        statement = statement.with_multiway_leaves(self.complexity_per)
-        warm = None
-        if warm_start_tree is not None:
-            warm, statement = self._warm_start(warm_start, X, statement)
-        return self._prove(statement, callback, warm=warm, path=path), statement
-
-    def _state(self, X: Any, y: Any, sample_weight: Any, path: bool) -> ErrorStatement:
-        """Return what is asked of a search that counts weighted errors."""
-
-        def check(classes: NDArray[Any], _: Any) -> None:
-            # The objective does not use pos_label, but a class that y lacks is a typing error.
-            find_positive(classes.tolist(), self.pos_label, task_name(self.objective))
-
-        question = self._question("path" if path else "tree")
-        statement = state_errors(self, X, y, sample_weight, question, self.objective, check=check)
-        self.classes_ = statement.classes
-        self.n_classes_ = len(statement.classes)
-        return statement
-
-    def _state_outputs(
-        self, y: NDArray[Any], X: Any, sample_weight: Any, path: bool
-    ) -> TaskStatement:
-        """Return what is asked of a search that adds up the errors in several outputs."""
-        task = Misclassification(output_weights=self.output_weights)
-        question = self._question("path" if path else "tree")
-        statement = state_task(self, task, X, y, sample_weight, TaskStatement, question)
-        problem = statement.problem
-        assert isinstance(problem, OutputErrors)
-        self.classes_ = list(problem.output_classes)
-        self.n_classes_ = [len(classes) for classes in self.classes_]
-        self.n_outputs_ = len(self.classes_)
-        return statement
+        if fitted.front is not None:
+            front = ParetoFront(copy.copy(self), fitted.front.trees, fitted.front.certificate)
+            pick = front[most_accurate(front.certificate.points)]
+            self.tree_, self.certificate_, self.front_ = pick.tree_, pick.certificate_, front
+        return self
 
     @property
     def _has_limits(self) -> bool:
         """Whether there are limits on the whole tree."""
         return self.capacity is not None or bool(self.limits)
 
-    def _limits_on(
-        self, classes: list[Any], n_rows: int, sample_weight: Any
-    ) -> tuple[list[Limit], LeafMinimum | None]:
-        """Return the limits on the whole tree, and what leaves need."""
-        limits, minimum = split_limits(self.limits)
-        held = capacity_limits(self.capacity, classes, n_rows, sample_weight, "class")
-        return [*held, *limits], minimum
-
-    def _limited_task(self, y: Any, n_rows: int, sample_weight: Any) -> Limited:
-        """Return the errors to be counted, within the limits."""
-        refuse_for_one(self.output_weights)
-        self.n_outputs_ = 1
-        labels = check_labels(y, n_rows, type(self).__name__)
-        self.classes_, _ = encode_labels(labels)
-        self.n_classes_ = len(self.classes_)
-        find_positive(self.classes_.tolist(), self.pos_label, task_name(self.objective))
-        is_balanced = task_name(self.objective) == "balanced_accuracy"
-        errors = Misclassification("balanced" if is_balanced else self.class_weight)
-        return Limited(errors, *self._limits_on(self.classes_.tolist(), n_rows, sample_weight))
-
-    def _keep(
-        self,
-        statement: Statement,
-        answer: Answer,
-        kind: type[Certificate] | None = None,
-        **more: Any,
-    ) -> None:
-        if hasattr(self, "tree_"):
-            del self.tree_
-        if answer.cost is not None:
-            self._hold(statement, answer.nodes)
-        if isinstance(statement, TaskStatement):
-            more = {"task": task_name(self.objective), **more}
-        if kind is None:
-            kind = TaskCertificate if isinstance(statement, TaskStatement) else Certificate
-        self.certificate_ = certify(self, statement, answer, kind, **more)
-
     def _prepare(self, X: Any, y: Any, params: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
-        n_rows = self._row_count(X)
+        n_rows = count_rows(X)
         several = None if y is None else read_outputs(y, n_rows)
         if several is not None:
-            self._plan_outputs(several)
+            plan(self._what_is_asked(n_outputs=several.shape[1]))
             encode_outputs(several, type(self).__name__)
             return several, params
         return check_labels(y, n_rows, type(self).__name__), params
 
-    def _state_path(
+    def _path_request(
         self, X: Any, y: Any, sample_weight: Any = None, **more: Any
-    ) -> Statement | None:
+    ) -> Request | None:
         # A path counts splits. A penalty per leaf is another one if tests have many outcomes.
         counts_leaves = self.splits != "binary" and self.complexity_per == "leaf"
         if not is_direct(self.objective) or counts_leaves or self._has_limits:
             return None
-        if np.ndim(y) > 1:
-            return self._state_outputs(y, X, sample_weight, path=True)
-        return self._state(X, y, sample_weight, path=True)
+        return replace(Request.of(self, X, y, sample_weight), path=True)
 
     def _score_params(self, y: Any, params: dict[str, Any]) -> dict[str, Any]:
         return with_class_weights(self, y, params)
@@ -408,27 +331,6 @@ class OptimalTreeClassifier(PredictsClasses, DepthByPosition, ClassParameters, S
 
     def _measure_name(self) -> str:
         return task_name(self.objective)
-
-    def _warm_start(
-        self, start: WarmStart, X: Any, statement: ErrorStatement
-    ) -> tuple[WarmTree | None, ErrorStatement]:
-        """Return a user's tree over the columns, and the statement with columns for its tests."""
-        table = read_table(X)
-        tree = read_tree(start.tree, table, statement.classes)
-        counted = table if statement.rows is None else table.select(statement.rows)
-        # A metric may want other labels, with which leaves of the same label here differ.
-        merges = is_direct(self.objective)
-        warm, added, columns = express(
-            tree, counted, self.encoder_, statement.problem, merges=merges
-        )
-        self.encoder_._add_tests(added)
-        broken = broken_limits(warm, self.max_depth, self._split_limit, self._least_rows)
-        if broken and start.must_keep_limits:
-            raise ValueError(
-                f"warm_start_tree is outside the search: {' and '.join(broken)}. Relax the "
-                "limits, or fit without it."
-            )
-        return None if broken else warm, replace(statement, columns=columns)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

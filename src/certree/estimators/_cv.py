@@ -24,13 +24,15 @@ from certree.engine._budget import Budget, budget
 from certree.engine._workers import leaving_interrupts
 from certree.exceptions import OptimalityWarning, RareClassWarning, warn
 from certree.fitting.asked import Asked
-from certree.fitting.budgets import job_count, open_call, run_jobs, shares_memory
+from certree.fitting.budgets import BudgetRequest, job_count, open_call, run_jobs, shares_memory
 from certree.fitting.certify import find_path
 from certree.fitting.plan import plan
+from certree.fitting.prove import state_sum
+from certree.fitting.read import count_rows
 from certree.numbers._exact import read_fraction
 from certree.numbers._fractions import is_whole
 from certree.numbers._weights import read_weights, relative_weights
-from certree.results._activity import step
+from certree.results._activity import proven, step
 from certree.results._progress import Callback
 from certree.results._validation import ValidationCurve
 
@@ -171,10 +173,11 @@ class ChoosesSize(BudgetParameters, PredictsByTree):
         depths = self._depths()
         self._plan(model)
         scorer = read_scorer(self.scoring, model)
-        n_rows = self._row_count(X)
+        n_rows = count_rows(X)
         if n_rows < 2:
             raise ValueError("Cross-validation needs more than 1 sample, got n_samples = 1.")
-        with open_call(self) as call:
+        options = BudgetRequest.of(self)
+        with self._unchanged_if_raised(), open_call(type(self).__name__, options) as call:
             with call.nothing_to_return():
                 data = _prepared(model, X, y, params, n_rows)
             shares = model._fold_classes(data.y)
@@ -187,6 +190,7 @@ class ChoosesSize(BudgetParameters, PredictsByTree):
             self._keep_scores(limits, found, self._measure(weights))
             if self.refit:
                 self._refit(model, data, callback, path)
+                proven(call, self.best_estimator_.certificate_)
             elif "best_estimator_" in vars(self):
                 del self.best_estimator_
         self._warn(found, len(folds), len(limits))
@@ -333,7 +337,7 @@ class ChoosesSize(BudgetParameters, PredictsByTree):
             return [{"max_depth": depth, "complexity": one} for depth in depths for one in tried]
         if self.sizes is None:
             return [{"max_depth": depth} for depth in depths]
-        n_rows = self._row_count(data.X)
+        n_rows = count_rows(data.X)
         return [
             {"max_depth": depth, "max_splits": size}
             for depth in depths
@@ -386,9 +390,9 @@ class ChoosesSize(BudgetParameters, PredictsByTree):
         searched = copy.copy(model)
         searched.max_depth = depths[-1]
         plan(searched._what_is_asked(auto_complexities=True))
-        statement = searched._state_path(data.X, data.y, **data.params)
-        assert statement is not None
-        return _between(find_path(searched, statement).breakpoints())
+        request = searched._path_request(data.X, data.y, **data.params)
+        assert request is not None
+        return _between(find_path(request, state_sum(request)).breakpoints())
 
 
 def _between(points: Sequence[Any]) -> list[float]:

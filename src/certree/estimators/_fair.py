@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
-from decimal import Decimal
 from fractions import Fraction
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,11 +14,18 @@ from certree.encoding._classes import check_labels
 from certree.encoding._texts import as_array
 from certree.exceptions import OptimalityWarning, warn
 from certree.fitting.asked import Objective
+from certree.fitting.budgets import open_call
+from certree.fitting.fit import fit
+from certree.fitting.fitted import Fitted
+from certree.fitting.goals import GroupGoal
 from certree.fitting.objectives import objective_asked, task_name
-from certree.fitting.prove_groups import find_curve, solve_fair
-from certree.fitting.state_groups import read_prices, state_fairness
-from certree.results._certificate import Exact, show
+from certree.fitting.prove_groups import find_curve
+from certree.fitting.read import count_rows
+from certree.fitting.request import Request
+from certree.fitting.state_groups import FairStatement, read_prices
+from certree.results._certificate import exact
 from certree.results._fairness import FairnessCertificate, FairnessCurve, FairnessReport
+from certree.results._lazy import Lazy
 from certree.results._progress import Callback
 from certree.results._record import status_text
 from certree.tasks._rates import (
@@ -39,20 +44,12 @@ from ._reading import PredictsClasses, labels_of
 from ._scoring import metric_score, with_class_weights
 from ._vocabulary import ClassParameters, fitted, parameter, with_parameters
 
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+
 Tolerance = float | Fraction | str
 """A share, as the decimal or fraction that is written."""
-
-# Part of the range of integers that costs of the rows leave to multipliers.
-_ROOM_FOR_MULTIPLIERS = 2**8
-
-
-def _at_least(number: Exact) -> str:
-    """Return a number as text, rounded up where it is rounded: what it allows is kept."""
-    text = show(number)
-    if not text.startswith("~"):
-        return text
-    places = 7 - math.ceil(math.log10(number))
-    return str(Decimal(math.ceil(number * 10**places)).scaleb(-places))
 
 
 def _check_truth(name: str, value: object) -> None:
@@ -209,32 +206,39 @@ class FairTreeClassifier(PredictsClasses, ClassParameters, BaseOptimalTree):
         FairTreeClassifier
             The fitted estimator itself.
         """
-        self._plan(sensitive_features=sensitive_features)
-        read_tolerances(self.constraint, self.tolerance)
-        with self._budget():
-            statement = state_fairness(self, X, y, sensitive_features, sample_weight)
-            if statement.comparison is None:
-                warn(
-                    "No sensitive_features were given, so there are no groups to compare: the tree "
-                    "is the best without a constraint. Call fit(X, y, sensitive_features=...), or "
-                    "name sensitive_columns.",
-                    UserWarning,
-                )
-            self.classes_ = statement.classes
-            self.n_classes_ = len(statement.classes)
-            watch, nodes, certificate = solve_fair(self, statement, callback)
-            if hasattr(self, "tree_"):
-                del self.tree_
-            if certificate.has_tree:
-                self.tree_ = statement.grow(nodes)
-            self._keep_certificate(certificate)
-        self._finish(watch)
+        given = {"sensitive_features": sensitive_features, "callback": callback}
+        return self._take(fit(Request.of(self, X, y, sample_weight, **given)))
+
+    def _goal(
+        self, X: Any, y: Any, sample_weight: Any, sensitive_features: Any = None, **call: Any
+    ) -> GroupGoal:
+        read_tolerances(self.constraint, self.tolerance)  # refuses numbers that are not shares
+        return GroupGoal(
+            y=y,
+            objective=self.objective,
+            pos_label=self.pos_label,
+            class_weight=self.class_weight,
+            constraint=self.constraint,
+            tolerance=self.tolerance,
+            use_sensitive=bool(self.use_sensitive),
+            sensitive_columns=self.sensitive_columns,
+            sensitive_features=sensitive_features,
+            cost_matrix=self.cost_matrix,
+        )
+
+    def _take(self, fitted: Fitted) -> Self:
+        super()._take(fitted)
+        assert isinstance(fitted.statement, FairStatement)
+        self.classes_ = fitted.statement.classes
+        self.n_classes_ = len(self.classes_)
+        if fitted.certificate is not None:
+            self._keep_certificate(fitted.certificate)
         return self
 
     def _fit_groups(self, reduced: Reduced, **more: Any) -> None:
-        self._plan(reduced=True)
+        given = {"sensitive_features": reduced.sensitive, "reduced": True, **more}
         labels = labels_of(self, reduced)
-        self.fit(reduced, labels, reduced.sensitive, reduced.weights, **more)
+        self._take(fit(Request.of(self, reduced, labels, reduced.weights, **given)))
 
     def fairness_curve(
         self,
@@ -265,14 +269,27 @@ class FairTreeClassifier(PredictsClasses, ClassParameters, BaseOptimalTree):
         FairnessCurve
             All trees that no other beats in both disparity and cost, with a plot.
         """
-        self._plan(fairness_curve=True, sensitive_features=sensitive_features)
+        least = read_tolerance(least_tolerance)
+        given = {"sensitive_features": sensitive_features, "callback": callback}
+        request = Request.of(self, X, y, sample_weight, fairness_curve=True, **given)
+        with open_call(request.by, request.budget):
+            parts = find_curve(request, least)
         # A shallow copy with the same parameters takes what fitting leaves behind.
         model = type(self)(**self.get_params(deep=False))
-        with model._budget():
-            statement = state_fairness(model, X, y, sensitive_features, sample_weight)
-            model.classes_ = statement.classes
-            model.n_classes_ = len(statement.classes)
-            curve = find_curve(model, statement, read_tolerance(least_tolerance), callback)
+        model._take(Fitted(goal=request.goal, statement=parts.statement, tree=None))
+        curve = FairnessCurve(
+            model,
+            Lazy(len(parts.nodes), parts.tree),
+            Lazy(
+                len(parts.nodes),
+                lambda place: parts.certificate(place, *curve.bound(place, parts.points[place][0])),
+            ),
+            parts.points,
+            parts.found.status,
+            parts.lower_points,
+            exact(least),
+            parts.seconds,
+        )
         if not curve.is_optimal:
             warn(
                 f"The search for the curve was {status_text(curve.status)}: "
@@ -307,7 +324,7 @@ class FairTreeClassifier(PredictsClasses, ClassParameters, BaseOptimalTree):
         return report_on(self, X, y, sensitive_features, sample_weight)
 
     def _prepare(self, X: Any, y: Any, params: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
-        return check_labels(y, self._row_count(X), type(self).__name__), params
+        return check_labels(y, count_rows(X), type(self).__name__), params
 
     def _score_params(self, y: Any, params: dict[str, Any]) -> dict[str, Any]:
         return with_class_weights(self, y, params)
@@ -343,32 +360,6 @@ class FairTreeClassifier(PredictsClasses, ClassParameters, BaseOptimalTree):
         }
         apart = certificate.disparity
         self.disparity_ = float("nan") if apart is None else float(apart)
-
-    def _cost_budget(self, n_rows: int, complexity: Fraction) -> int:
-        # Costs are added to multiples of differences of rates, which need room, too.
-        prices = read_prices(self.cost_matrix)
-        if prices is None:
-            return super()._cost_budget(n_rows, complexity) // _ROOM_FOR_MULTIPLIERS
-        share = complexity / prices.most
-        room = _ROOM_FOR_MULTIPLIERS * int(prices.units.max())
-        return max(super()._cost_budget(n_rows, share) // room, 1)
-
-    def _warn_without_tree(self) -> None:
-        certificate = self.certificate_
-        if not certificate.is_infeasible:
-            warn(
-                f"{certificate.statement()} There is nothing to predict with: raise the limit, or "
-                "the tolerance.",
-                OptimalityWarning,
-            )
-            return
-        closest = certificate.least_disparity
-        advice = "" if closest is None else f" A tolerance of {_at_least(closest)} can be kept to."
-        warn(
-            f"No tree is within tolerance={self.tolerance!r}, which is proven; there is nothing to "
-            f"predict with.{advice}",
-            UserWarning,
-        )
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

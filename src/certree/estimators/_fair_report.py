@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from certree.encoding._classes import check_labels
+from certree.fitting.goals import sensitive_name
 from certree.fitting.plan import plan
-from certree.fitting.state_binary import find_positive
-from certree.fitting.state_groups import read_sensitive, sensitive_name
+from certree.fitting.state_errors import find_positive
+from certree.fitting.state_groups import read_sensitive
 from certree.numbers._exact import check_weights
 from certree.results._fairness import FairnessReport
 from certree.tasks._rates import CONSTRAINTS, constraint_names, rates_on_rows, read_groups
@@ -26,9 +27,8 @@ def report_on(
     n_rows = len(predicted)
     labels = check_labels(y, n_rows, type(model).__name__)
     plan(model._what_is_asked(fairness_report=True, sensitive_features=sensitive_features))
-    given = read_sensitive(model, X, sensitive_features)
-    named = sensitive_name(model, sensitive_features)
-    groups = read_groups(given, n_rows, what=named, least=1)
+    goal = model._goal(X, y, sample_weight, sensitive_features)
+    groups = read_groups(read_sensitive(goal, X), n_rows, what=sensitive_name(goal), least=1)
     weights = np.ones(n_rows) if sample_weight is None else check_weights(sample_weight, n_rows)
     classes = model.classes_.tolist()
     place = {label: code for code, label in enumerate(classes)}

@@ -12,11 +12,14 @@ from numpy.typing import NDArray
 
 from certree.encoding import read_table
 from certree.encoding._classes import check_labels, encode_labels
+from certree.fitting.fit import find
 from certree.fitting.known_tree import read_tree
 from certree.fitting.objectives import read_metric
 from certree.fitting.prove_metric import in_units
+from certree.fitting.request import Request, Start
 from certree.fitting.state_binary import BinaryStatement
 from certree.fitting.state_errors import ErrorStatement
+from certree.fitting.state_task import TaskStatement
 from certree.leaves.numbers.estimator import OptimalTreeRegressor
 from certree.numbers._fractions import is_whole
 from certree.results._card import card, facts_table, folded, sentence
@@ -31,7 +34,6 @@ from ._regression_gap import (
     cost_of,
     read_numbers_tree,
     refuse_settings_of_classes,
-    search_from,
 )
 from ._settings import GapSettings, takes
 
@@ -232,9 +234,12 @@ def _gap_of_numbers(
     refuse_settings_of_classes(settings)
     given, criterion = read_numbers_tree(tree, X)
     model = OptimalTreeRegressor(criterion=criterion, **_limits(limits, given), **settings)
-    model._plan()
-    statement = search_from(model, given, X, y, sample_weight)
-    return _compared(given, model, cost_of(given, model, statement, X, y), X, sample_weight)
+    start = Start(given, must_keep_limits=False)
+    fitted = find(Request.of(model, X, y, sample_weight, start=start))
+    model._take(fitted)
+    assert isinstance(fitted.statement, TaskStatement)
+    cost = cost_of(given, model, fitted.statement, X, y)
+    return _compared(given, model, cost, X, sample_weight)
 
 
 def _gap_of_classes(
@@ -250,12 +255,11 @@ def _gap_of_classes(
     classes, _ = encode_labels(check_labels(y, table.n_rows, "optimality_gap"))
     given = read_tree(tree, table, classes)
     model = OptimalTreeClassifier(**_limits(limits, given), **settings)
-    route = model._plan(optimality_gap=True, warm_start_tree=given)
-    with model._budget():
-        _, statement = model._fit(
-            route, X, y, sample_weight, warm_start_tree=given, must_keep_limits=False
-        )
-    return _compared(given, model, _cost(given, model, statement, X), X, sample_weight)
+    start = Start(given, must_keep_limits=False)
+    fitted = find(Request.of(model, X, y, sample_weight, start=start, optimality_gap=True))
+    model._take(fitted)
+    assert isinstance(fitted.statement, ErrorStatement)
+    return _compared(given, model, _cost(given, model, fitted.statement, X), X, sample_weight)
 
 
 def _compared(

@@ -10,7 +10,7 @@ from sys import float_info
 from typing import Any, Protocol
 
 from certree import metrics
-from certree.engine._workers import is_executor
+from certree.engine._executors import is_executor
 from certree.fitting.objectives import DIRECT
 from certree.metrics import Metric
 from certree.numbers._fractions import is_number, is_whole, read_fraction, shown

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from certree.fitting.prove_front import find_front
-from certree.fitting.prove_metric import TrainingRows, state_metric
+from certree.fitting.fit import fit
+from certree.fitting.request import Request
 from certree.metrics import ErrorFront
 from certree.results._pareto import ParetoFront
 from certree.results._progress import Callback
@@ -81,17 +81,10 @@ def pareto_front(
     """
     objective = ErrorFront(supported_only=supported_only)
     model = OptimalTreeClassifier(objective=objective, **settings)
-    model._plan(supported_only=supported_only, per_splits=per_splits)
-    model._check_size_limits()
-    with model._budget():
-        front = find_front(
-            model,
-            state_metric(
-                model, "front", TrainingRows(X, y, sample_weight), model._question("front")
-            )[0],
-            callback,
-            supported_only=supported_only,
-            per_splits=per_splits,
-        )
-    model._warn_about_front(front)
-    return front
+    given: dict[str, Any] = {
+        "supported_only": supported_only,
+        "per_splits": per_splits,
+        "callback": callback,
+    }
+    model._take(fit(Request.of(model, X, y, sample_weight, **given)))
+    return model.front_

@@ -3,30 +3,30 @@
 from __future__ import annotations
 
 import os
-from dataclasses import fields, replace
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import fields
 from inspect import signature
 from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.exceptions import NotFittedError
-from sklearn.utils.validation import _num_samples, check_is_fitted
+from sklearn.utils.validation import check_is_fitted
 
 from certree.encoding import Reduced, TableEncoder, compare_columns, read_table
 from certree.encoding._named import read_outputs
-from certree.encoding._not_tables import refuse_other_forms
-from certree.encoding._row_cells import Cells
 from certree.encoding._texts import as_array
-from certree.engine import Question
 from certree.files import model_to_json, register_estimator, write_whole
-from certree.fitting.budgets import encode_within
+from certree.fitting.fit import fit
+from certree.fitting.fitted import Fitted
+from certree.fitting.request import Request
 from certree.results._path import RegularizationPath
 from certree.results._progress import Callback
 from certree.tree import Tree
 
 from ._explaining import explain
 from ._notebook import model_html
-from ._parameters import least_rows
 from ._sklearn_bases import BaseEstimator, ClassifierMixin
 from ._states import from_state, to_state
 from ._suggestions import advise
@@ -39,9 +39,6 @@ if TYPE_CHECKING:
 
 class ReadsTables(BaseEstimator):
     """Takes raw tables, with categories, missing values and sparse ones, and can be saved."""
-
-    _row_counts: NDArray[np.int64] | None = None
-    """While a reduced table is searched: the rows of each group, if leaves have a least size."""
 
     def __init_subclass__(cls, **parameters: Any) -> None:
         super().__init_subclass__(**parameters)
@@ -83,22 +80,22 @@ class ReadsTables(BaseEstimator):
         """
         write_whole(path, model_to_json(self))
 
+    @contextmanager
+    def _unchanged_if_raised(self) -> Iterator[None]:
+        """Keep the attributes as they are if a call raises: no estimator is half fitted."""
+        before = dict(vars(self))
+        try:
+            yield
+        except BaseException:
+            vars(self).clear()
+            vars(self).update(before)
+            raise
+
     def __getstate__(self) -> dict[str, Any]:
         return {name: to_state(value) for name, value in super().__getstate__().items()}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         super().__setstate__({name: from_state(value) for name, value in state.items()})
-
-    def _row_count(self, X: Any) -> int:
-        """Return the number of rows of a raw table, and refuse an empty one."""
-        refuse_other_forms(X)
-        n_rows = int(_num_samples(X))
-        if n_rows == 0:
-            raise ValueError(
-                "Found a table with 0 sample(s) while a minimum of 1 is required; give X at least "
-                "one row."
-            )
-        return n_rows
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -121,52 +118,14 @@ class EncodesTables(TableParameters, ReadsTables):
     _least_rows: int = fitted()
     """Fewest rows in a leaf, once the rows that count are known."""
 
-    if TYPE_CHECKING:
-
-        @property
-        def max_depth(self) -> int | None:
-            """Every estimator that encodes tables has this parameter."""
-            ...
-
-    def _encode(self, X: Any, sample_weight: NDArray[np.int64] | None, question: Question) -> Cells:
-        """Fit the encoder and return the rows that count, encoded for a question."""
-        if isinstance(X, Reduced):
-            return self._encode_groups(X, question)
-        self.encoder_ = TableEncoder(
-            thresholds=self.thresholds,
-            categorical_features=self.categorical_features,
-            splits=self.splits,
-            min_category_rows=self.min_category_rows,
-            category_tests=self.category_tests,
-            identifiers=self.identifiers,
-        ).set_output(transform="default")
-        columns = encode_within(self.encoder_, X, sample_weight, question)
-        self.n_features_in_ = self.encoder_.n_features_in_
-        if hasattr(self.encoder_, "feature_names_in_"):
-            self.feature_names_in_ = self.encoder_.feature_names_in_
+    def _take_encoder(self, encoder: TableEncoder, least_rows: int) -> None:
+        """Take over the tests that were chosen."""
+        self.encoder_, self.n_features_in_ = encoder, encoder.n_features_in_
+        self._least_rows = least_rows
+        if hasattr(encoder, "feature_names_in_"):
+            self.feature_names_in_ = encoder.feature_names_in_
         elif hasattr(self, "feature_names_in_"):
             del self.feature_names_in_
-        self._least_rows = least_rows(self.min_samples_leaf, len(columns)) + self._more_rows
-        return columns
-
-    @property
-    def _more_rows(self) -> int:
-        """How many rows a leaf needs beyond `min_samples_leaf`."""
-        return 0
-
-    def _encode_groups(self, reduced: Reduced, question: Question) -> Cells:
-        """Take over the tests of a reduced table and return its groups, encoded for a question."""
-        if "_row_counts" not in self.__dict__:
-            raise TypeError(
-                "A reduced table has groups of rows, which are not rows; call fit_reduced(reduced)."
-            )
-        self.encoder_ = reduced.seen.encoder().set_output(transform="default")
-        self.n_features_in_ = self.encoder_.n_features_in_
-        self.feature_names_in_ = self.encoder_.feature_names_in_
-        self._least_rows = least_rows(self.min_samples_leaf, reduced.n_rows)
-        if self._least_rows > 1:
-            self._row_counts, question = reduced.counts, replace(question, has_row_counts=True)
-        return encode_within(self.encoder_, reduced, None, question)
 
     def fit_reduced(
         self, reduced: Reduced, *, callback: Callback | None = None, path: bool = False
@@ -206,11 +165,7 @@ class EncodesTables(TableParameters, ReadsTables):
         more: dict[str, Any] = {"path": True} if path else {}
         if path and "path" not in signature(cast(Any, self).fit).parameters:
             raise TypeError(f"{type(self).__name__} has no path of sizes; leave out path=True.")
-        self._row_counts = None
-        try:
-            self._fit_groups(reduced, callback=callback, **more)
-        finally:
-            self.__dict__.pop("_row_counts", None)
+        self._fit_groups(reduced, callback=callback, **more)
         return self
 
     _needs_rows: ClassVar[str] = "it needs single rows"
@@ -388,11 +343,14 @@ class PredictsClasses(ClassifierMixin, PredictsByTree):
 
     if TYPE_CHECKING:
 
-        def fit(self, X: Any, *args: Any, **params: Any) -> Any:
+        def _take(self, fitted: Fitted) -> Self:
             """Every estimator has its own."""
+            ...
 
     def _fit_groups(self, reduced: Reduced, **more: Any) -> None:
-        self.fit(reduced, labels_of(self, reduced), sample_weight=reduced.weights, **more)
+        labels = labels_of(self, reduced)
+        request = Request.of(self, reduced, labels, reduced.weights, reduced=True, **more)
+        self._take(fit(request))
 
     def predict_proba(self, X: Any) -> Any:
         """Return the share of each class among the training rows of the leaf that a row reaches.

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
-from certree.encoding import Table, read_table
-from certree.encoding._row_cells import Cells
-from certree.fitting.known_tree import WarmTree, broken_limits, express, fitting
+from certree.encoding import read_table
+from certree.fitting.known_tree import fitting
 from certree.fitting.state_task import TaskStatement
 from certree.leaves.numbers.estimator import OptimalTreeRegressor
 from certree.numbers._digits import whole_numbers
@@ -58,51 +55,6 @@ def refuse_settings_of_classes(settings: Mapping[str, Any]) -> None:
     for name in _OF_CLASSES:
         if name in settings:
             raise TypeError(f"{name} is for classes, but the tree predicts numbers; leave it out.")
-
-
-def search_from(
-    model: OptimalTreeRegressor, tree: Tree, X: Any, y: Any, sample_weight: Any
-) -> TaskStatement:
-    """Fit a model to rows, with a tree to start from; return what was searched."""
-    n_rows = model._row_count(X)
-    target = model._read_target(y, n_rows)
-    with model._budget():
-        statement = model._state(model._task(target, n_rows), X, target, sample_weight)
-        warm, statement = _warm(model, tree, read_table(X), statement)
-        model._prove(statement, None, warm=warm)
-    return statement
-
-
-@dataclass(frozen=True)
-class _NoLabels:
-    """Rows that cost nothing, with one label, for which a tree is read without its leaves."""
-
-    columns: Cells
-    row_types: NDArray[np.int32]
-    cost_matrix: NDArray[np.int64]
-    weights: None = None
-
-
-def _warm(
-    model: OptimalTreeRegressor, tree: Tree, table: Table, statement: TaskStatement
-) -> tuple[WarmTree | None, TaskStatement]:
-    """Return a tree over the columns, and the statement with columns for its tests."""
-    kept, n_rows = statement.rows.kept, len(statement.rows.weights)
-    counted = table if kept is None else table.select(kept)
-    costs = np.zeros((1, 1), dtype=np.int64)
-    rows: Any = _NoLabels(statement.columns, np.zeros(n_rows, dtype=np.int32), costs)
-    warm, added, columns = express(tree, counted, model.encoder_, rows, merges=False)
-    model.encoder_._add_tests(added)
-    statement = replace(statement, columns=columns)
-    if broken_limits(warm, model.max_depth, model._split_limit, model._least_rows):
-        return None, statement
-    return replace(warm, leaf_cost=_leaf_units(statement, warm)), statement
-
-
-def _leaf_units(statement: TaskStatement, warm: WarmTree) -> int:
-    """Return what the leaves of a tree cost, in units of the search."""
-    sums = statement.reach(warm.nodes).sums
-    return int(statement.problem.units(sums)[warm.nodes.is_leaf].sum())
 
 
 def cost_of(

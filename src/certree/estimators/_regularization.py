@@ -5,8 +5,11 @@ from __future__ import annotations
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
+from certree.fitting.budgets import open_call
 from certree.fitting.certify import find_path
-from certree.fitting.state_errors import state_errors
+from certree.fitting.prove import state_sum
+from certree.fitting.request import Request
+from certree.fitting.unproven import warn_of_path
 from certree.results._path import RegularizationPath
 from certree.results._progress import Callback
 
@@ -79,17 +82,10 @@ def regularization_path(
     0
     """
     model = OptimalTreeClassifier(**settings)
-    model._plan(path=True)
-    with model._budget():
-        path = _find(model, X, y, sample_weight, callback)
-    model._warn_about_path(path)
+    request = Request.of(model, X, y, sample_weight, callback=callback, path=True)
+    with open_call(request.by, request.budget):
+        start = perf_counter()
+        statement = state_sum(request)
+        path = find_path(request, statement, seconds_before=perf_counter() - start)
+    warn_of_path(path)
     return path
-
-
-def _find(
-    model: OptimalTreeClassifier, X: Any, y: Any, sample_weight: Any, callback: Callback | None
-) -> RegularizationPath:
-    start = perf_counter()
-    question = model._question("path")
-    statement = state_errors(model, X, y, sample_weight, question, model.objective)
-    return find_path(model, statement, callback, seconds_before=perf_counter() - start)

@@ -12,7 +12,7 @@ from certree import metrics
 from certree.encoding._classes import encode_labels
 from certree.encoding._texts import as_array
 from certree.fitting.objectives import DIRECT, is_direct
-from certree.fitting.state_binary import find_positive
+from certree.fitting.state_errors import find_positive
 from certree.metrics import Metric
 from certree.numbers._error_weights import class_fractions
 from certree.numbers._weights import relative_weights

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any
 
@@ -13,9 +13,12 @@ from sklearn.utils import _safe_indexing
 from certree.engine import Nodes, SizedTree
 from certree.engine._budget import budget, current
 from certree.fitting.certify import path_options, solve_path
+from certree.fitting.fitted import Fitted, hold
 from certree.fitting.objectives import read_metric
 from certree.fitting.plan import plan
-from certree.fitting.prove_metric import TrainingRows, in_units, state_metric
+from certree.fitting.prove import state_sum
+from certree.fitting.prove_metric import in_units, state_metric
+from certree.fitting.request import Request
 from certree.fitting.statement import Statement
 from certree.metrics import Metric
 from certree.numbers._exact import read_fraction
@@ -78,11 +81,11 @@ def models_within(model: BaseOptimalTree, rows: Part, limits: Sequence[Limits]) 
         assert isinstance(model, OptimalTreeClassifier)
         found = _by_metric(model, metric, rows, limits)
     else:
-        statement = _statement(model, rows, limits)
-        if statement is None:
+        request = _path_request(model, rows, limits)
+        if request is None:
             found = _one_by_one(model, rows, limits)
         else:
-            found = _by_path(model, statement, limits)
+            found = _by_path(model, request, limits)
     by_limits = {tuple(tried.limits.items()): tried for tried in found}
     return [by_limits[tuple(one.items())] for one in limits]
 
@@ -95,19 +98,18 @@ def _has_sizes(limits: Iterable[Limits]) -> bool:
     return all("max_splits" in one for one in limits)
 
 
-def _statement(model: BaseOptimalTree, rows: Part, limits: Sequence[Limits]) -> Statement | None:
-    """Return what paths are searched in; None if other searches are needed, or faster."""
+def _path_request(model: BaseOptimalTree, rows: Part, limits: Sequence[Limits]) -> Request | None:
+    """Return what asks for paths; None if other searches are needed, or faster."""
     by_depth_alone = all(one.keys() == {"max_depth"} for one in limits)
     is_endless = any(one["max_depth"] is None and "max_splits" not in one for one in limits)
     if by_depth_alone or is_endless or _metric(model) is not None:
         return None
     model.max_depth = _widest(one["max_depth"] for one in limits)
-    return model._state_path(rows.X, rows.y, **rows.params)
+    return model._path_request(rows.X, rows.y, **rows.params)
 
 
-def _by_path(
-    model: BaseOptimalTree, statement: Statement, limits: Sequence[Limits]
-) -> Iterator[Tried]:
+def _by_path(model: BaseOptimalTree, request: Request, limits: Sequence[Limits]) -> Iterator[Tried]:
+    statement = state_sum(request)
     known: list[SizedTree] = []
     # Several limits, also of different depths, have the same tree.
     holders: dict[int, BaseOptimalTree] = {}
@@ -117,14 +119,16 @@ def _by_path(
         here = [one for one in limits if one["max_depth"] == depth]
         widest = _widest(one.get("max_splits", most) for one in here)
         model.set_params(**model._as_parameters({"max_depth": depth, "max_splits": widest}))
+        size = replace(request.size, max_depth=depth, max_splits=widest)
+        share = 1 / (len(depths) - number)
         with step(_place(depth)):
-            result = solve_path(model, statement, share=1 / (len(depths) - number), known=known)
+            result = solve_path(replace(request, size=size), statement, share=share, known=known)
         known = result.entries
         for one in here:
             nodes = _cheapest(model, statement, known, one).nodes
             if id(nodes) not in holders:
                 holders[id(nodes)] = copy.copy(model)
-                holders[id(nodes)]._hold(statement, nodes)
+                holders[id(nodes)]._take(hold(request.goal, statement, nodes))
                 kept.append(nodes)
             yield Tried(one, holders[id(nodes)], result.status)
 
@@ -146,19 +150,21 @@ def _cheapest(
 def _by_metric(
     model: OptimalTreeClassifier, metric: Metric, rows: Part, limits: Sequence[Limits]
 ) -> Iterator[Tried]:
-    training = TrainingRows(rows.X, rows.y, rows.params.get("sample_weight"))
-    statement, _ = state_metric(model, metric.name, training, model._question("metric path"))
+    request = Request.of(model, rows.X, rows.y, rows.params.get("sample_weight"))
+    statement, _ = state_metric(request, metric.name, "metric path")
     known: list[Found] = []
     depths = _depths(limits)
     for number, depth in enumerate(depths):
         here = [one for one in limits if one["max_depth"] == depth]
         model.max_depth = depth
         model.max_splits = _widest(one["max_splits"] for one in here)
+        size = replace(request.size, max_depth=depth, max_splits=model.max_splits)
+        options = replace(request, size=size).options(statement, 1 / (len(depths) - number))
         with step(_place(depth)):
             path = solve_metric_path(
                 statement.session,
                 in_units(metric, statement.unit),
-                path_options(model._engine_options(1 / (len(depths) - number))),
+                path_options(options),
                 known=known,
             )
         known = [entry.tree for entry in path.entries]
@@ -168,7 +174,8 @@ def _by_metric(
             trees.append((nodes.n_splits, statement.grow(nodes)))
         for one in here:
             holder = copy.copy(model)
-            holder.tree_ = [tree for size, tree in trees if size <= one["max_splits"]][-1]
+            tree = [tree for size, tree in trees if size <= one["max_splits"]][-1]
+            holder._take(Fitted(goal=request.goal, statement=statement, tree=tree))
             yield Tried(one, holder, path.status)
 
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import copy
 import pickle
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast, overload
 
 import numpy as np
@@ -14,7 +13,10 @@ from numpy.typing import NDArray
 from certree.encoding import TableEncoder
 from certree.exceptions import InfeasibleError
 from certree.fitting.asked import COSTS, LEAVES, PARTS, SEVERAL, Asked, Objective
+from certree.fitting.fit import fit
+from certree.fitting.goals import TaskGoal
 from certree.fitting.objectives import objective_asked
+from certree.fitting.request import Request
 from certree.metrics import Metric
 from certree.results._limit_certificate import LimitedCertificate
 from certree.results._path import RegularizationPath
@@ -22,7 +24,6 @@ from certree.results._progress import Callback
 from certree.results._task_certificate import TaskCertificate
 from certree.tasks import Front, Limited, Separable, Task
 from certree.tasks._label_costs import _LabelTask
-from certree.tasks._task import Given
 from certree.tree import Tree
 
 from ._settings import TaskSettings, takes
@@ -121,10 +122,9 @@ class TaskTree(BaseTargetTree):
         listed = [one for one in limits if one is not None]
         return super()._what_is_asked(n_outputs=n_outputs, **{"limits": listed, **call})
 
-    def _warn_without_tree(self) -> None:
+    def _goal(self, X: Any, y: Any, sample_weight: Any, costs: Any = None, **call: Any) -> TaskGoal:
         # That no tree keeps the limits is an answer.
-        if not self.certificate_.is_infeasible:
-            super()._warn_without_tree()
+        return replace(super()._goal(X, y, sample_weight), allows_no_tree=True)
 
 
 class _Given(TaskSettings, total=False):
@@ -215,27 +215,15 @@ def solve(
     (1, 2)
     """
     model = TaskTree(task, **settings)
-    given = Given(X, y, sample_weight, callback, path)
-    route = model._plan(sample_weight=sample_weight, callback=callback, path=path)
-    with model._budget():
-        return _WAYS[route.name](model, task, given)
-
-
-def _solve_task(model: TaskTree, task: Task | Limited, given: Given) -> Solution[Any]:
-    """Solve the task of a model, which may have limits."""
-    X, y, sample_weight, callback, path = given
-    model.fit(X, y, sample_weight, callback=callback, path=path)
+    request = Request.of(model, X, y, sample_weight, callback=callback, path=path)
+    if request.route.name == "front of costs":
+        parameters = {name: x for name, x in model.get_params(deep=False).items() if name != "task"}
+        return solve_for_front(request, parameters)
+    if request.route.name == "parts":
+        return solve_separable(request)
+    model._take(fit(request))
     tree = cast(Tree, getattr(model, "tree_", None))
     return Solution(tree, model.certificate_, model.encoder_, model._path, model)
-
-
-_WAYS: dict[str, Callable[[Any, Any, Given], Any]] = {
-    "front of costs": solve_for_front,
-    "parts": solve_separable,
-    "limits": _solve_task,
-    "sum": _solve_task,
-}
-"""What solves tasks by their routes, with the parameters of a model."""
 
 
 def _objective_of(task: Any) -> Objective:

@@ -10,16 +10,17 @@ from typing import TYPE_CHECKING, Any
 from certree.encoding import TableEncoder
 from certree.engine._within_limits import LimitedFront, LimitedTree
 from certree.exceptions import OptimalityWarning, warn
+from certree.fitting.budgets import open_call
 from certree.fitting.certify import certify
 from certree.fitting.prove_limited import (
     LimitedStatement,
     limit_values,
     state_limited,
 )
+from certree.fitting.request import Request
 from certree.fitting.state_task import hides_much
 from certree.numbers._fractions import to_float
 from certree.proofs._limit_front import solve_limited_front, solve_objectives
-from certree.results._activity import activity
 from certree.results._answer import Answer
 from certree.results._certificate import (
     Exact,
@@ -33,11 +34,8 @@ from certree.results._progress import FrontObserver
 from certree.results._record import Record, status_text
 from certree.results._trees import CertifiedTrees
 from certree.tasks import Front
-from certree.tasks._task import Given
 from certree.tree import Tree
 from certree.tree._nodes import Nodes
-
-from ._task_tree import BaseTaskTree
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -268,29 +266,29 @@ def _different(names: Sequence[str]) -> list[str]:
     return [name if name not in names[:k] else f"{name} ({k + 1})" for k, name in enumerate(names)]
 
 
-def solve_for_front(model: BaseTaskTree, task: Front, given: Given) -> TaskFront:
-    """Find all trees that no other beats in all objectives, with the parameters of a model."""
-    statement = state_limited(model, task, given.X, given.y, given.sample_weight)
-    options = model._engine_options()
-    most = exact(statement.most_cost)
-    watch = None
-    if given.callback is not None or activity() is not None:
-        watch = FrontObserver(most, given.callback)
-    problem, n_objectives = statement.limited_problem, len(task.tasks)
-    if n_objectives == 2:
-        scales = [0, 1, *(0 for _ in statement.sources)]
-        result = solve_limited_front(problem, scales, options, callback=watch)
-    else:
-        result = solve_objectives(problem, n_objectives, options, watch)
-    certificate = _certify_front(model, task, statement, result)
-    points = [_point(statement, tree) for tree in result.trees]
+def solve_for_front(request: Request, parameters: Mapping[str, Any]) -> TaskFront:
+    """Find all trees that no other beats in all objectives."""
+    task = request.task.task
+    with open_call(request.by, request.budget):
+        statement = state_limited(request)
+        options = request.options(statement)
+        watch = None
+        if request.is_watched:
+            watch = FrontObserver(exact(statement.most_cost), request.callback)
+        problem, n_objectives = statement.limited_problem, len(task.tasks)
+        if n_objectives == 2:
+            scales = [0, 1, *(0 for _ in statement.sources)]
+            result = solve_limited_front(problem, scales, options, callback=watch)
+        else:
+            result = solve_objectives(problem, n_objectives, options, watch)
+        certificate = _certify_front(request, task, statement, result)
+        points = [_point(statement, tree) for tree in result.trees]
     if not certificate.is_optimal:
         warn(
             f"{certificate.statement()} Raise the limit, or ask for smaller trees.",
             OptimalityWarning,
         )
-    parameters = {name: x for name, x in model.get_params(deep=False).items() if name != "task"}
-    return TaskFront(points, certificate, model.encoder_, task, parameters)
+    return TaskFront(points, certificate, statement.encoder, task, parameters)
 
 
 def _costs(statement: LimitedStatement, values: Sequence[Fraction | int]) -> Costs:
@@ -321,14 +319,14 @@ def _lower_points(statement: LimitedStatement, result: LimitedFront) -> tuple[Co
 
 
 def _certify_front(
-    model: BaseTaskTree, task: Front, statement: LimitedStatement, result: LimitedFront
+    request: Request, task: Front, statement: LimitedStatement, result: LimitedFront
 ) -> TaskFrontCertificate:
     problems = statement.limited.problems
     status = result.status
     if status == "optimal" and any(map(hides_much, problems)):
         status = "precision"
     return certify(
-        model,
+        request,
         statement,
         Answer(status, None, 0, Nodes.empty(), result.seconds, result.counters),
         TaskFrontCertificate,

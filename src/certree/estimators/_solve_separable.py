@@ -15,7 +15,11 @@ from sklearn.utils.validation import _num_samples
 from certree.encoding import TableEncoder
 from certree.encoding._row_cells import as_columns
 from certree.encoding._texts import as_array
+from certree.engine._budget import current
 from certree.exceptions import OptimalityWarning, warn
+from certree.fitting.budgets import open_call
+from certree.fitting.read import encode
+from certree.fitting.request import Request
 from certree.fitting.statement import tree_over
 from certree.proofs._batch_search import BatchProgramme, LimitedBatch
 from certree.proofs._separable_search import (
@@ -33,10 +37,7 @@ from certree.results._trees import CertifiedTrees
 from certree.tasks import Separable
 from certree.tasks._check_task import check_task
 from certree.tasks._separable import Both
-from certree.tasks._task import Given
 from certree.tree import Labels, Tree
-
-from ._task_tree import BaseTaskTree
 
 
 @dataclass(frozen=True)
@@ -212,26 +213,30 @@ class SeparableSolution(CertifiedTrees[SeparablePoint]):
         return f"SeparableSolution({len(self)} trees, {self.certificate.status})"
 
 
-def solve_separable(model: BaseTaskTree, task: Separable, given: Given) -> SeparableSolution:
-    """Find all nondominated trees, with the parameters of a model."""
+def solve_separable(request: Request) -> SeparableSolution:
+    """Find all nondominated trees of an objective by its parts."""
+    with open_call(request.by, request.budget):
+        solution = _solve(request, request.task.task.bind(request.n_rows))
+    _warn(solution.certificate)
+    return solution
+
+
+def _solve(request: Request, task: Separable) -> SeparableSolution:
     start = perf_counter()
-    task = task.bind(model._row_count(given.X))
-    n_samples = _check(task, given.X)
-    columns = as_columns(model._encode(given.X, None, model._question("rows")))
-    sizes = ProgrammeLimits(
-        None if model.max_depth is None else int(model.max_depth),
-        model._split_limit,
-        model._least_rows,
-    )
-    features = [test.feature for test in model.encoder_.candidates_]
+    n_samples = _check(task, request.X)
+    encoded = encode(request.table, request.X, None, request.question("rows"))
+    columns, encoder = as_columns(encoded.cells), encoded.encoder
+    sizes = ProgrammeLimits(request.size.max_depth, request.size.max_splits, encoded.least_rows)
+    features = [test.feature for test in encoder.candidates_]
     # Best trees by numbers of splits are fronts of their own, which batches do not keep.
     kind: type[Programme] = Programme
     if sizes.max_splits is None and task.is_batched:
         kind = BatchProgramme
     elif sizes.max_splits is None and isinstance(task, Both) and task.is_limited_batch:
         kind = LimitedBatch
-    programme = kind(task, columns, features, sizes, model._engine_options().time_limit)
-    partial = model.encoder_._stopped_by
+    call = current()
+    programme = kind(task, columns, features, sizes, None if call is None else call.remaining())
+    partial = encoder._stopped_by
     status, depth = "optimal", -1
     found: list[Candidate] = []
     phase("searching trees without splits")
@@ -252,14 +257,13 @@ def solve_separable(model: BaseTaskTree, task: Separable, given: Given) -> Separ
         sizes.max_splits,
         sizes.min_leaf,
         columns.shape[0],
-        len(model.encoder_.candidates_),
+        len(encoder.candidates_),
         programme.n_row_sets,
         n_samples,
         perf_counter() - start,
     )
-    _warn(certificate)
-    points = [SeparablePoint(_tree(model, task, columns, one), one.value) for one in found]
-    return SeparableSolution(points, certificate, model.encoder_, task)
+    points = [SeparablePoint(_tree(encoder, task, columns, one), one.value) for one in found]
+    return SeparableSolution(points, certificate, encoder, task)
 
 
 def _check(task: Separable, X: Any) -> int:
@@ -283,11 +287,11 @@ def _warn(certificate: SeparableCertificate) -> None:
 
 
 def _tree(
-    model: BaseTaskTree, task: Separable, columns: NDArray[np.uint8], found: Candidate
+    encoder: TableEncoder, task: Separable, columns: NDArray[np.uint8], found: Candidate
 ) -> Tree:
     nodes = nodes_of(found.plan)
     leaves = nodes.route(columns)
     cells = np.zeros((len(nodes), len(task.labels)), dtype=np.int64)
     np.add.at(cells, (leaves, nodes.label[leaves]), 1)
     payload = Labels(nodes.label, nodes.sums(cells), as_array(task.labels))
-    return tree_over(model.encoder_, nodes, payload=payload, n_columns=columns.shape[1])
+    return tree_over(encoder, nodes, payload=payload, n_columns=columns.shape[1])

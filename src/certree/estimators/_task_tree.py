@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import TYPE_CHECKING, Any
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from certree import engine
 from certree.fitting.asked import LEAVES, Objective
-from certree.fitting.certify import certify
-from certree.fitting.plan import Route
-from certree.fitting.prove_limited import fit_within
-from certree.fitting.state_task import TaskStatement, state_task
-from certree.fitting.statement import Statement
-from certree.results._answer import Answer
+from certree.fitting.fit import fit
+from certree.fitting.fitted import Fitted
+from certree.fitting.goals import TaskGoal
+from certree.fitting.read import count_rows
+from certree.fitting.request import Request
+from certree.fitting.state_task import TaskStatement
 from certree.results._progress import Callback
 from certree.results._task_certificate import TaskCertificate
 from certree.tasks._limited import Limited
@@ -38,6 +38,8 @@ class BaseTaskTree(SharesSearch):
 
     test_costs = _NO_COSTS
 
+    _statement_kind: ClassVar[type[TaskStatement]] = TaskStatement
+
     certificate_: TaskCertificate = fitted()
     _node_costs: NDArray[np.float64] = fitted()
 
@@ -50,63 +52,27 @@ class BaseTaskTree(SharesSearch):
     def _what_is_optimised(self) -> Objective:
         return Objective(LEAVES, type(self).__name__)
 
-    def _fit_and_report(
-        self,
-        route: Route,
-        task: Task | Limited,
-        X: Any,
-        y: Any,
-        sample_weight: Any,
-        callback: Callback | None,
-        path: bool,
-    ) -> None:
-        """Solve a task, keep tree and certificate, and warn of what was not proven."""
-        if route.name == "limits":
-            assert isinstance(task, Limited)
-            with self._budget():
-                watch, _ = fit_within(self, task, X, y, sample_weight, callback)
-            self._finish(watch)
-            return
-        assert isinstance(task, Task)
-        self._check_size_limits()
-        with self._budget():
-            statement = self._state(task, X, y, sample_weight, path)
-            watch = self._prove(statement, callback, path=path)
-        self._finish(watch)
-        self._warn_about_path(self._path)
+    def _read_target(self, y: Any, n_rows: int) -> Any:
+        """Return the target of each row, and refuse targets that do not fit."""
+        return y
 
-    def _state(
-        self, task: Task, X: Any, y: Any, sample_weight: Any, path: bool = False
-    ) -> TaskStatement:
-        """Return what is asked of the search, or of two, if there is to be a path."""
-        question = self._question("path" if path else "tree")
-        return state_task(self, task, X, y, sample_weight, TaskStatement, question)
+    def _goal(self, X: Any, y: Any, sample_weight: Any, costs: Any = None, **call: Any) -> TaskGoal:
+        n_rows = count_rows(X)
+        target = self._read_target(y, n_rows)
+        task = self._task(target, n_rows, sample_weight, costs)
+        return TaskGoal(y=target, task=task, kind=self._statement_kind, test_costs=self.test_costs)
 
-    def _keep(
-        self,
-        statement: TaskStatement,
-        answer: Answer,
-        kind: type[TaskCertificate] = TaskCertificate,
-        **more: Any,
-    ) -> None:
-        if hasattr(self, "tree_"):
-            del self.tree_
-        if answer.cost is not None:
-            self._hold(statement, answer.nodes)
-        self.certificate_ = certify(self, statement, answer, kind, **more)
+    def _take(self, fitted: Fitted) -> Self:
+        super()._take(fitted)
+        if fitted.tree is not None:
+            self._node_costs = fitted.details
+        return self
 
-    def _hold(self, statement: TaskStatement, nodes: engine.Nodes) -> None:
-        reached = statement.reach(nodes)
-        self.tree_ = statement.grow(nodes, reached)
-        self._node_costs = statement.problem.units(reached.sums).astype(np.float64)
-
-    def _state_path(
+    def _path_request(
         self, X: Any, y: Any, sample_weight: Any = None, **more: Any
-    ) -> Statement | None:
-        task = self._task(y, self._row_count(X), sample_weight, **more)
-        if isinstance(task, Limited):
-            return None
-        return self._state(task, X, y, sample_weight, path=True)
+    ) -> Request | None:
+        request = Request.of(self, X, y, sample_weight, **more)
+        return None if request.route.name == "limits" else replace(request, path=True)
 
     @property
     def feature_importances_(self) -> NDArray[np.float64]:
@@ -145,16 +111,8 @@ class BaseTargetTree(BaseTaskTree):
         estimator
             The fitted estimator itself.
         """
-        route = self._plan(path=path)
-        n_rows = self._row_count(X)
-        target = self._read_target(y, n_rows)
-        task = self._task(target, n_rows, sample_weight)
-        self._fit_and_report(route, task, X, target, sample_weight, callback, path)
-        return self
-
-    def _read_target(self, y: Any, n_rows: int) -> Any:
-        """Return the target of each row, and refuse targets that do not fit."""
-        return y
+        request = Request.of(self, X, y, sample_weight, callback=callback, path=path)
+        return self._take(fit(request))
 
     def _prepare(self, X: Any, y: Any, params: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
-        return self._read_target(y, self._row_count(X)), params
+        return self._read_target(y, count_rows(X)), params

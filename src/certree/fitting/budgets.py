@@ -7,6 +7,7 @@ import re
 import warnings
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass, fields
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -17,8 +18,8 @@ from joblib.parallel import get_active_backend
 from numpy.typing import NDArray
 
 from certree.encoding import TableEncoder
-from certree.encoding._room import Room
 from certree.encoding._row_cells import Cells
+from certree.encoding._test_budget import BudgetLeft
 from certree.engine._budget import Budget, budget, current
 from certree.engine._choice import Question, encode_rows
 from certree.exceptions import OptimalityWarning, warn
@@ -93,14 +94,26 @@ def memory_bytes(limit: object) -> int | None:
     return min(size, 2**62)
 
 
+@dataclass(frozen=True)
+class BudgetRequest:
+    """What a call may take, and what it shows meanwhile."""
+
+    time_limit: float | None
+    memory_limit: Any
+    n_jobs: Any
+    verbose: Any
+
+    @classmethod
+    def of(cls, owner: Any) -> BudgetRequest:
+        """Read the parameters of an estimator; those that it lacks are no limits."""
+        return cls(*(getattr(owner, one.name, None) for one in fields(cls)))
+
+
 @contextmanager
-def open_call(owner: Any) -> Iterator[Budget]:
+def open_call(by: str, options: BudgetRequest) -> Iterator[Budget]:
     """Open the budget of a call of an estimator, and show what the call does."""
-    memory = memory_bytes(getattr(owner, "memory_limit", None))
-    with (
-        budget(getattr(owner, "time_limit", None), memory, owner) as call,
-        watched(owner, owner.verbose, call),
-    ):
+    memory = memory_bytes(options.memory_limit)
+    with budget(options.time_limit, memory) as call, watched(by, options.verbose, call):
         yield call
 
 
@@ -117,12 +130,14 @@ def encode_within(
     call = current()
     phase("reading the table")
 
-    def room() -> Room:
+    def left() -> BudgetLeft:
         seconds = None if call is None else call.remaining()
         memory = machine_memory() if call is None or call.memory is None else call.memory
-        return Room(seconds, memory, call is not None and call.is_interrupted, question.has_pairs)
+        return BudgetLeft(
+            seconds, memory, call is not None and call.is_interrupted, question.has_pairs
+        )
 
-    columns = encode_rows(encoder, X, sample_weight, room, question)
+    columns = encode_rows(encoder, X, sample_weight, left, question)
     phase("searching")
     if call is not None:
         call.held = columns.nbytes + encoder.tests_.nbytes

@@ -4,36 +4,33 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 from certree import engine
 from certree._version import __version__
-from certree.numbers._exact import read_fraction
 from certree.results._activity import phase
 from certree.results._answer import Answer
 from certree.results._certificate import exact
 from certree.results._path import PathEntry, RegularizationPath
-from certree.results._progress import Callback, Observer
+from certree.results._progress import Observer
 from certree.results._record import Record
 from certree.tree._plain import type_hints
 
+from .request import Request
 from .statement import Statement
-
-if TYPE_CHECKING:
-    from certree.estimators._optimal_tree import BaseOptimalTree
 
 C = TypeVar("C", bound=Record)
 
 
 def certify(
-    model: BaseOptimalTree, statement: Statement, answer: Answer, kind: type[C], **more: Any
+    request: Request, statement: Statement, answer: Answer, kind: type[C], **more: Any
 ) -> C:
     """Return what an answer proves, in the user's terms.
 
     Parameters
     ----------
-    model : estimator
-        Whose parameters were asked for.
+    request : Request
+        What was asked for.
     statement : Statement
         What was searched.
     answer : Answer
@@ -43,18 +40,18 @@ def certify(
     **more
         Fields that only some certificates have, or that differ here.
     """
-    answer = _lifted(model, statement, answer)
-    answer = statement.doubted(answer, read_fraction(model.gap, "gap"))
+    answer = _lifted(request, statement, answer)
+    answer = statement.doubted(answer, request.gap)
     values = {
-        **_searched(model, statement),
+        **_searched(request, statement),
         **_measured(statement, answer),
-        **_of_tree(model, statement, answer),
+        **_of_tree(request, statement, answer),
     }
     known = {name: values[name] for name in type_hints(kind) if name in values}
     return kind(**known | more)
 
 
-def _lifted(model: BaseOptimalTree, statement: Statement, answer: Answer) -> Answer:
+def _lifted(request: Request, statement: Statement, answer: Answer) -> Answer:
     """Return an answer whose leaves cost no less than is known of all leaves.
 
     The true cost of the tree is not below that either, so the cost stays within the rounding of it.
@@ -62,7 +59,9 @@ def _lifted(model: BaseOptimalTree, statement: Statement, answer: Answer) -> Ans
     least, counted = statement.least_leaf_cost, answer.cost
     if least is None or counted is None:
         return answer
-    penalties = statement.n_paid(answer.nodes, model.complexity_per) * statement.scale.penalty
+    penalties = (
+        statement.n_paid(answer.nodes, request.size.complexity_per) * statement.scale.penalty
+    )
     cost = exact(max(counted, penalties + least))
     lower = cost if answer.lower_bound == counted else exact(max(answer.lower_bound, least))
     # A tree that costs what every tree does is optimal, wherever the search was stopped.
@@ -79,7 +78,7 @@ def _lifted(model: BaseOptimalTree, statement: Statement, answer: Answer) -> Ans
     )
 
 
-def _of_tree(model: BaseOptimalTree, statement: Statement, answer: Answer) -> dict[str, Any]:
+def _of_tree(request: Request, statement: Statement, answer: Answer) -> dict[str, Any]:
     """Return the fields that speak of the tree; None if there is no tree."""
     cost, nodes = answer.cost, answer.nodes
     if cost is None:
@@ -88,7 +87,7 @@ def _of_tree(model: BaseOptimalTree, statement: Statement, answer: Answer) -> di
         bound = None if answer.status == "infeasible" else answer.lower_bound
         return {**nothing, "lower_bound": bound, "n_splits": 0, "depth": 0}
     paid = statement.test_cost(nodes)
-    penalties = statement.n_paid(nodes, model.complexity_per) * statement.scale.penalty
+    penalties = statement.n_paid(nodes, request.size.complexity_per) * statement.scale.penalty
     return {
         "objective": statement.objective(cost),
         "cost": cost,
@@ -101,24 +100,24 @@ def _of_tree(model: BaseOptimalTree, statement: Statement, answer: Answer) -> di
     }
 
 
-def _searched(model: BaseOptimalTree, statement: Statement) -> dict[str, Any]:
+def _searched(request: Request, statement: Statement) -> dict[str, Any]:
     """Return the fields of a certificate that say what was searched, whatever was found."""
     n_tests, n_left_out = statement.count_tests()
     return {
         "task": statement.task,
-        "max_depth": None if model.max_depth is None else int(model.max_depth),
-        "max_splits": model._split_limit,
+        "max_depth": request.size.max_depth,
+        "max_splits": request.size.max_splits,
         "complexity": exact(statement.scale.complexity),
-        "complexity_per": model.complexity_per,
+        "complexity_per": request.size.complexity_per,
         "split_penalty": exact(statement.scale.penalty),
-        "min_samples_leaf": model._least_rows,
+        "min_samples_leaf": statement.least_rows,
         "n_rows": statement.n_rows,
         "n_tests": n_tests + n_left_out,
         "n_tests_searched": n_tests if n_left_out else None,
         "identifiers": statement.encoder.identifiers_,
         "total_weight": exact(statement.total_weight),
         **statement.stated_weights(),
-        "search": model.search,
+        "search": request.search.search,
         "version": __version__,
     }
 
@@ -137,9 +136,8 @@ def _measured(statement: Statement, answer: Answer) -> dict[str, Any]:
 
 
 def find_path(
-    model: BaseOptimalTree,
+    request: Request,
     statement: Statement,
-    callback: Callback | None = None,
     *,
     known: Iterable[engine.SizedTree] = (),
     seconds_before: float = 0.0,
@@ -148,22 +146,23 @@ def find_path(
 
     Trees that are `known` replace those of a search that was stopped, where they cost less.
     """
-    result = solve_path(model, statement, callback, known=known)
-    return state_path(model, statement, result, seconds_before)
+    result = solve_path(request, statement, known=known)
+    return state_path(request, statement, result, seconds_before)
 
 
 def solve_path(
-    model: BaseOptimalTree,
+    request: Request,
     statement: Statement,
-    callback: Callback | None = None,
     *,
     share: float = 1.0,
     known: Iterable[engine.SizedTree] = (),
 ) -> engine.PathResult:
     """Search for the trees of a path in a share of the time left."""
     phase("searching trees of all sizes")
-    watch = None if callback is None else Observer(statement.leaf_cost, callback, None)
-    options = path_options(model._engine_options(share))
+    watch = (
+        None if request.callback is None else Observer(statement.leaf_cost, request.callback, None)
+    )
+    options = path_options(request.options(statement, share))
     return statement.solve_path(options, watch).with_trees(known)
 
 
@@ -176,7 +175,7 @@ def path_options(options: engine.Options) -> engine.Options:
 
 
 def state_path(
-    model: BaseOptimalTree,
+    request: Request,
     statement: Statement,
     result: engine.PathResult,
     seconds_before: float = 0.0,
@@ -186,7 +185,6 @@ def state_path(
     Trees that differ in the units of the search may cost the same in these terms, which know that
     nothing costs less than `least_leaf_cost`. The one with the fewest splits is kept.
     """
-    options = model._engine_options()
     # Nothing costs less than what every tree pays.
     least = statement.leaf_cost(0)
     entries: list[PathEntry] = []
@@ -203,9 +201,9 @@ def state_path(
         entries,
         total_weight=exact(statement.complexity_unit),
         status="precision" if is_doubted else result.status,
-        max_depth=options.max_depth,
-        max_splits=options.max_splits,
-        min_samples_leaf=options.min_leaf,
+        max_depth=request.size.max_depth,
+        max_splits=request.size.max_splits,
+        min_samples_leaf=statement.min_leaf,
         seconds=seconds_before + result.seconds,
         counters=result.counters,
         measures=statement.measures,

@@ -25,14 +25,6 @@ from certree.tree._from_sklearn import from_sklearn, is_sklearn_tree
 
 
 @dataclass(frozen=True)
-class WarmStart:
-    """A tree to start from, and whether it has to be one of the trees searched."""
-
-    tree: Any = None
-    must_keep_limits: bool = True
-
-
-@dataclass(frozen=True)
 class WarmTree:
     """A tree over encoded columns, with its leaf cost in units of the cost matrix."""
 

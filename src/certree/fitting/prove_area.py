@@ -5,21 +5,19 @@ from __future__ import annotations
 from dataclasses import replace
 from fractions import Fraction
 from math import ceil, isqrt
-from typing import TYPE_CHECKING
 
+from certree import metrics
 from certree.engine._chain import ChainResult, solve_chain
 from certree.metrics import PartialAUC
-from certree.numbers._exact import parse_complexity, read_fraction
+from certree.numbers._exact import parse_complexity, parse_penalty
 from certree.numbers._scale import Scale, fitting_penalty
 from certree.results._answer import Answer
 from certree.results._certificate import exact
-from certree.results._progress import Callback
 
-from .prove_metric import Fitted, TrainingRows, state_metric
+from .fitted import Fitted, conclude
+from .prove_metric import state_metric
+from .request import Request
 from .state_binary import BinaryStatement
-
-if TYPE_CHECKING:
-    from certree.estimators._classifier import OptimalTreeClassifier
 
 # The search multiplies 2 P N by the denominators of rate and complexity, and allows for as many
 # penalties as there are rows and one more; either is below 2**58. A rounded penalty may be larger
@@ -30,41 +28,40 @@ _ROUNDED_RANGE = 2**52
 _FINEST_PENALTY = 10**3
 
 
-def fit_chain(
-    model: OptimalTreeClassifier, metric: PartialAUC, rows: TrainingRows, callback: Callback | None
-) -> Fitted:
+def fit_area(request: Request) -> Fitted:
     """Maximise the area up to a false positive rate."""
-    rate, complexity = Fraction(metric.max_fpr), parse_complexity(model.complexity)
+    metric, size = metrics.get(request.classes.objective), request.size
+    assert isinstance(metric, PartialAUC)
+    parse_penalty(size.complexity, metric.name)  # refuses negative ones
+    rate, complexity = Fraction(metric.max_fpr), parse_complexity(size.complexity)
     # Where a search needs all its range for weights, the complexity is rounded. 2 P N is at most
     # half the square of the weight of all rows.
     reserve = min(complexity.denominator, _FINEST_PENALTY)
-    factor = reserve * _range_factor(rate, complexity, model._row_count(rows.X))
-    question = model._question("chain")
-    statement, _ = state_metric(
-        model, metric.name, rows, question, lambda _: isqrt(2 * _RANGE // factor)
-    )
-    scale = _scale(statement, rate, complexity, per_leaf=model.complexity_per == "leaf")
+    factor = reserve * _range_factor(rate, complexity, request.n_rows)
+    statement, _ = state_metric(request, metric.name, "chain", isqrt(2 * _RANGE // factor))
+    scale = _scale(statement, rate, complexity, per_leaf=size.complexity_per == "leaf")
     statement = replace(statement, scale=scale)
     options = replace(
-        model._engine_options(),
+        request.options(statement),
         error_scale=scale.error_scale,
         split_penalty=scale.split_penalty,
-        gap=scale.gap(read_fraction(model.gap, "gap"), Fraction(1)),
+        gap=scale.gap(request.gap, Fraction(1)),
     )
-    watch = model._watch(scale.cost, statement.measure, callback)
+    watch = request.watch(scale.cost, statement.measure)
     result = solve_chain(statement.problem, rate, options, watch)
     answer = _answer(statement, result)
     negatives, positives = statement.leaf_counts(answer.nodes)
     says = answer.nodes.label == statement.positive
     leaves = answer.nodes.is_leaf
-    model._keep(
+    return conclude(
+        request,
         statement,
         answer,
+        watch=watch,
         fp=statement.weight(int(negatives[leaves & says].sum())),
         fn=statement.weight(int(positives[leaves & ~says].sum())),
         **statement.totals(),
     )
-    return watch, statement
 
 
 def _range_factor(rate: Fraction, complexity: Fraction, n_rows: int) -> int:

@@ -2,29 +2,25 @@
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import TYPE_CHECKING
 
-from certree import engine
+from certree import engine, metrics
 from certree.engine._front import solve_front
 from certree.metrics import ErrorFront
 from certree.proofs._metric_search import supported_front
-from certree.results._activity import activity
 from certree.results._answer import Answer
 from certree.results._certificate import Certificate
 from certree.results._lazy import Lazy
-from certree.results._pareto import FrontCertificate, ParetoFront, Point, most_accurate
-from certree.results._progress import Callback, FrontObserver, Observer
+from certree.results._pareto import FrontCertificate, Point
+from certree.results._progress import FrontObserver, Observer
 
 from .certify import certify
-from .prove_metric import Fitted, TrainingRows, state_metric
+from .fitted import Fitted
+from .prove_metric import state_metric
+from .request import Request
 from .state_binary import BinaryStatement
-
-if TYPE_CHECKING:
-    from certree.estimators._classifier import OptimalTreeClassifier
 
 
 @dataclass(frozen=True)
@@ -40,31 +36,36 @@ class FoundFront:
     n_solves: int
 
 
-def fit_front(
-    model: OptimalTreeClassifier, metric: ErrorFront, rows: TrainingRows, callback: Callback | None
-) -> Fitted:
-    """Find the front, and fit the model to its most accurate tree."""
-    statement, _ = state_metric(model, "front", rows, model._question("front"))
-    front = find_front(model, statement, callback, supported_only=metric.supported_only)
-    pick = front[most_accurate(front.certificate.points)]
-    model.tree_, model.certificate_, model.front_ = pick.tree_, pick.certificate_, front
-    return None, statement
+@dataclass(frozen=True)
+class FrontParts:
+    """What a front is made of.
+
+    Attributes
+    ----------
+    trees : sequence of Tree
+        The trees, in the order of the points.
+    certificate : FrontCertificate
+        The points and their proof.
+    """
+
+    trees: Lazy
+    certificate: FrontCertificate
 
 
-def find_front(
-    model: OptimalTreeClassifier,
-    statement: BinaryStatement,
-    callback: Callback | None,
-    *,
-    supported_only: bool = False,
-    per_splits: bool = False,
-) -> ParetoFront:
-    """Find the front within a model's limits."""
+def fit_front(request: Request) -> Fitted:
+    """Find the front; the tree is the first of it."""
+    metric = metrics.get(request.classes.objective)
+    assert isinstance(metric, ErrorFront)
+    statement, _ = state_metric(request, "front", "front")
     watch = None
-    if callback is not None or activity() is not None:
-        watch = FrontObserver(statement.weight(statement.positives), callback)
-    search = _search_supported if supported_only else _search
-    found = search(model, statement, watch, per_splits)
+    if request.is_watched:
+        watch = FrontObserver(statement.weight(statement.positives), request.callback)
+    per_splits, supported_only = bool(request.asked["per_splits"]), metric.supported_only
+    options = request.options(statement)
+    if supported_only:
+        found = _search_supported(statement, options, watch)
+    else:
+        found = _search(statement, options, watch, per_splits)
     if found.status == "optimal" and statement.loses_shares:
         found = replace(found, status="precision")
     points = [_weigh(statement, point) for point in found.points]
@@ -86,25 +87,19 @@ def find_front(
         counters=dict(found.counters),
         n_solves=found.n_solves,
     )
-    base = copy.copy(model)
-    base._path = None
-    base.tree_ = trees[0]
-    base.certificate_ = _first_certificate(model, statement, found, certificate)
-    return ParetoFront(base, trees, certificate)
+    return Fitted(
+        goal=request.goal,
+        statement=statement,
+        tree=trees[0],
+        certificate=_first_certificate(request, statement, found, certificate),
+        front=FrontParts(trees, certificate),
+    )
 
 
 def _search(
-    model: OptimalTreeClassifier,
-    statement: BinaryStatement,
-    watch: Observer | None,
-    per_splits: bool,
+    statement: BinaryStatement, options: engine.Options, watch: Observer | None, per_splits: bool
 ) -> FoundFront:
-    result = solve_front(
-        statement.problem,
-        model._engine_options(),
-        per_splits=per_splits,
-        callback=watch,
-    )
+    result = solve_front(statement.problem, options, per_splits=per_splits, callback=watch)
     return FoundFront(
         result.status,
         [(fp, fn, splits) for fp, fn, splits in result.points.tolist()],
@@ -117,13 +112,9 @@ def _search(
 
 
 def _search_supported(
-    model: OptimalTreeClassifier, statement: BinaryStatement, watch: Observer | None, _: bool
+    statement: BinaryStatement, options: engine.Options, watch: Observer | None
 ) -> FoundFront:
-    result = supported_front(
-        statement.problem,
-        model._engine_options(),
-        callback=watch,
-    )
+    result = supported_front(statement.problem, options, callback=watch)
     return FoundFront(
         "precision" if result.status == "gap" else result.status,
         result.points,
@@ -140,7 +131,7 @@ def _weigh(statement: BinaryStatement, point: tuple[int, int, int]) -> Point:
 
 
 def _first_certificate(
-    model: OptimalTreeClassifier,
+    request: Request,
     statement: BinaryStatement,
     found: FoundFront,
     front: FrontCertificate,
@@ -148,7 +139,7 @@ def _first_certificate(
     """Return what the certificates of all points have in common, filled in for the first."""
     fp, fn, splits = front.points[0]
     return certify(
-        model,
+        request,
         statement,
         Answer(front.status, fn, fn, found.trees[0], found.seconds, dict(found.counters)),
         Certificate,

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from certree import engine, metrics
 from certree.engine._within_limits import (
@@ -17,7 +16,8 @@ from certree.engine._within_limits import (
     LimitedResult,
     LimitedTree,
 )
-from certree.numbers._exact import cost_budget, read_fraction
+from certree.exceptions import warn
+from certree.numbers._exact import cost_budget
 from certree.proofs._fair_limits import FairLimits, fair_limits
 from certree.proofs._limit_front import solve_limited_front
 from certree.proofs._limit_search import solve_limited
@@ -29,22 +29,19 @@ from certree.results._certificate import Exact, exact
 from certree.results._fairness import (
     CurvePoint,
     FairnessCertificate,
-    FairnessCurve,
     one_for_all,
 )
-from certree.results._lazy import Lazy
-from certree.results._progress import Callback, Observer
+from certree.results._progress import Observer
 from certree.results._rounding import at_most
 from certree.tasks._rates import disparity, read_tolerances
+from certree.tree import Tree
 
 from .certify import certify
+from .fitted import Fitted
 from .prove_metric import confusion_fields, metric_answer, metric_search
-from .state_groups import FairMetricStatement, FairStatement
+from .request import Request
+from .state_groups import FairMetricStatement, FairStatement, state_groups
 from .watch_groups import FairObserver, watch_fair
-
-if TYPE_CHECKING:
-    from certree.estimators._fair import FairTreeClassifier
-
 
 # Small problems are searched without multipliers (`is_small`). Curves are, too, if there are not
 # more tests than this: with 141 tests that took 5 times as long.
@@ -55,19 +52,39 @@ _FEW_TESTS = 70
 _SMALLER = 3
 
 
+def fit_groups(request: Request) -> Fitted:
+    """Find the best tree within the tolerance."""
+    statement = state_groups(request)
+    if statement.comparison is None:
+        warn(
+            "No sensitive_features were given, so there are no groups to compare: the tree "
+            "is the best without a constraint. Call fit(X, y, sensitive_features=...), or "
+            "name sensitive_columns.",
+            UserWarning,
+        )
+    watch, nodes, certificate = solve_fair(request, statement)
+    return Fitted(
+        goal=request.goal,
+        statement=statement,
+        tree=statement.grow(nodes) if certificate.has_tree else None,
+        certificate=certificate,
+        was_stopped=watch is not None and watch.asked_to_stop,
+    )
+
+
 def solve_fair(
-    model: FairTreeClassifier, statement: FairStatement, callback: Callback | None
+    request: Request, statement: FairStatement
 ) -> tuple[Observer | None, engine.Nodes, FairnessCertificate]:
     """Find the best tree within the tolerance; return what watched, the tree and what is proven.
 
     The best tree of all comes first: if it is fair, there is nothing else to do.
     """
     if isinstance(statement, FairMetricStatement):
-        return _solve_fair_metric(model, statement, callback)
+        return _solve_fair_metric(request, statement)
     scale = statement.scale
-    accepted = read_fraction(model.gap, "gap")
-    options = replace(model._engine_options(), gap=scale.gap(accepted, statement.most_cost))
-    watch = watch_fair(model, statement, callback)
+    accepted = request.gap
+    options = replace(request.options(statement), gap=scale.gap(accepted, statement.most_cost))
+    watch = watch_fair(request, statement)
     phase("searching the best tree of all")
     free = _solve_freely(statement, options, watch)
     if watch is not None:
@@ -77,30 +94,32 @@ def solve_fair(
     is_proven = free.status in ("optimal", "gap")
     if statement.comparison is None or (is_proven and statement.comparison.is_fair(rates)):
         answer = replace(Answer.of(free, scale), nodes=nodes)
-        return watch, nodes, _certify(model, statement, answer, rates)
+        return watch, nodes, _certify(request, statement, answer, rates)
     phase("searching fair trees")
     limits = _limits(statement, options)
     found = _solve_fairly(statement.with_limits(limits), options, free, watch)
     nodes = found.nodes.over(statement.places)
     if found.upper_bound is None:
-        certificate = _without_tree(model, statement, limits, found)
+        certificate = _without_tree(request, statement, limits, found)
     else:
-        certificate = _certify_limited(model, statement, limits, found, nodes)
+        certificate = _certify_limited(request, statement, limits, found, nodes)
     bound = exact(scale.cost(free.lower_bound))
     return watch, nodes, replace(certificate, unconstrained_cost=bound)
 
 
 def _solve_fair_metric(
-    model: FairTreeClassifier, statement: FairMetricStatement, callback: Callback | None
+    request: Request, statement: FairMetricStatement
 ) -> tuple[Observer | None, engine.Nodes, FairnessCertificate]:
     """Find the tree with the best metric within the tolerances, as `solve_fair` does."""
-    options = model._engine_options()
-    watch = watch_fair(model, statement, callback)
-    search = metric_search(model, metrics.get(model.objective), statement, watch)
+    options = request.options(statement)
+    watch = watch_fair(request, statement)
+    search = metric_search(request, metrics.get(request.groups.objective), statement, watch)
     phase("searching the best tree of all")
     comparison = statement.comparison
     if comparison is None:
-        return watch, *_certify_metric(model, statement, search(statement.problem, options=options))
+        return watch, *_certify_metric(
+            request, statement, search(statement.problem, options=options)
+        )
     limits = _limits(statement, options)
 
     def go_on(free: MetricResult) -> None:
@@ -118,12 +137,12 @@ def _solve_fair_metric(
         callback=watch,
     )
     if result.is_free:
-        return watch, *_certify_metric(model, statement, result.free)
+        return watch, *_certify_metric(request, statement, result.free)
     if result.found is None:
         assert result.without is not None
         answer = Answer.without_tree(result.without)
-        return watch, answer.nodes, _no_fair_tree(model, statement, limits, answer)
-    nodes, certificate = _certify_metric(model, statement, result.found, limits)
+        return watch, answer.nodes, _no_fair_tree(request, statement, limits, answer)
+    nodes, certificate = _certify_metric(request, statement, result.found, limits)
     unfair = exact(min(at_most(1 - result.free.bound), certificate.lower_bound))
     return watch, nodes, replace(certificate, unconstrained_cost=unfair)
 
@@ -134,7 +153,7 @@ def _over_all(statement: FairMetricStatement, nodes: engine.Nodes) -> engine.Nod
 
 
 def _certify_metric(
-    model: FairTreeClassifier,
+    request: Request,
     statement: FairMetricStatement,
     found: MetricResult,
     limits: FairLimits | None = None,
@@ -142,13 +161,13 @@ def _certify_metric(
     """Return a tree over all tests, and what is proven of it."""
     nodes = _over_all(statement, found.nodes)
     rates = statement.rates(nodes)
-    answer = metric_answer(found, statement, read_fraction(model.gap, "gap"))
+    answer = metric_answer(found, statement, request.gap)
     more: dict[str, Any] = confusion_fields(found, statement)
     if limits is not None:
         more["n_solves"] = found.n_solves
         more["differences"] = _differences(statement, limits, _values(statement, limits, rates))
         more["n_row_groups"] = None
-    return nodes, _certify(model, statement, replace(answer, nodes=nodes), rates, **more)
+    return nodes, _certify(request, statement, replace(answer, nodes=nodes), rates, **more)
 
 
 def _limits(
@@ -233,32 +252,65 @@ def _join(free: engine.Result, found: LimitedResult) -> LimitedResult:
     )
 
 
-def find_curve(
-    model: FairTreeClassifier, statement: FairStatement, least: Fraction, callback: Callback | None
-) -> FairnessCurve:
+@dataclass(frozen=True)
+class CurveParts:
+    """What a curve of fairness is made of.
+
+    Attributes
+    ----------
+    request : Request
+        What was asked.
+    statement : FairStatement
+        What was searched.
+    found : LimitedFront
+        What the search found.
+    points : sequence of (disparity, cost, splits)
+        The points, by rising disparity.
+    nodes : sequence of Nodes
+        Their trees.
+    lower_points : sequence of (disparity, cost)
+        Every tree is at or above one of these.
+    """
+
+    request: Request
+    statement: FairStatement
+    found: LimitedFront
+    points: Sequence[CurvePoint]
+    nodes: Sequence[engine.Nodes]
+    lower_points: Sequence[tuple[Exact, Exact]]
+
+    @property
+    def seconds(self) -> float:
+        """Wall-clock time."""
+        return self.statement.seconds + self.found.seconds
+
+    def tree(self, place: int) -> Tree:
+        """Return a tree."""
+        return self.statement.grow(self.nodes[place])
+
+    def certificate(self, place: int, lower: Exact, status: str) -> FairnessCertificate:
+        """Return what is proven about a tree: it is best for its own disparity."""
+        apart, cost, _ = self.points[place]
+        seconds, counters = self.found.seconds, dict(self.found.counters)
+        answer = Answer(status, cost, lower, self.nodes[place], seconds, counters)
+        rates = self.statement.rates(self.nodes[place])
+        tolerance = one_for_all(self.request.groups.constraint, exact(apart))
+        return _certify(
+            self.request, self.statement, answer, rates, tolerance=tolerance, n_row_groups=None
+        )
+
+
+def find_curve(request: Request, least: Fraction) -> CurveParts:
     """Find the best tree for every tolerance from the least on."""
-    found, rounding = _search_curve(model, statement, least, callback)
+    statement = state_groups(request)
+    found, rounding = _search_curve(request, statement, least)
     # Every tree is at or above one of these, and known to be so up to the rounding of limits.
     lower_points = sorted(
         (exact(max(gap - rounding, Fraction(0))), exact(statement.scale.cost(value)))
         for value, gap in found.lower_points
     )
-    base = copy.copy(model)
     points, nodes = _curve_points(statement, found.trees, is_rounded=rounding > 0)
-    curve = FairnessCurve(
-        base,
-        Lazy(len(nodes), lambda place: statement.grow(nodes[place])),
-        Lazy(
-            len(nodes),
-            lambda place: _curve_certificate(base, statement, found, curve, nodes, place),
-        ),
-        points,
-        found.status,
-        lower_points,
-        exact(least),
-        statement.seconds + found.seconds,
-    )
-    return curve
+    return CurveParts(request, statement, found, points, nodes, lower_points)
 
 
 def _curve_points(
@@ -279,34 +331,16 @@ def _curve_points(
     return [point for point, _ in kept], [nodes for _, nodes in kept]
 
 
-def _curve_certificate(
-    model: FairTreeClassifier,
-    statement: FairStatement,
-    found: LimitedFront,
-    curve: FairnessCurve,
-    nodes: Sequence[engine.Nodes],
-    place: int,
-) -> FairnessCertificate:
-    """Return what is proven about a tree of a curve: it is best for its own disparity."""
-    apart, cost, _ = curve.points[place]
-    lower, status = curve.bound(place, apart)
-    seconds, counters = curve.seconds - statement.seconds, dict(found.counters)
-    answer = Answer(status, cost, lower, nodes[place], seconds, counters)
-    rates = statement.rates(nodes[place])
-    tolerance = one_for_all(model.constraint, exact(apart))
-    return _certify(model, statement, answer, rates, tolerance=tolerance, n_row_groups=None)
-
-
 def _search_curve(
-    model: FairTreeClassifier, statement: FairStatement, least: Fraction, callback: Callback | None
+    request: Request, statement: FairStatement, least: Fraction
 ) -> tuple[LimitedFront, Fraction]:
     """Return the front of cost and disparity, and by how much its disparities are rounded."""
-    options = model._engine_options()
+    options = request.options(statement)
     limits = _limits(statement, options, Fraction(1), may_round=True)
     problem = statement.with_limits(limits)
     n_columns = problem.columns.shape[1]
     small = is_small(n_columns, options.max_depth) and n_columns <= _FEW_TESTS
-    watch = watch_fair(model, statement, callback, has_bounds=False)
+    watch = watch_fair(request, statement, has_bounds=False)
     phase("searching trees for all tolerances")
     front = solve_limited_front(
         problem,
@@ -380,19 +414,19 @@ def _solve_below(
 
 
 def _certify(
-    model: FairTreeClassifier,
+    request: Request,
     statement: FairStatement,
     answer: Answer,
     rates: Sequence[Sequence[Fraction]],
     **more: Any,
 ) -> FairnessCertificate:
     """Return what is proven of a tree and its rates."""
-    fields = {**_about_groups(model, statement, rates), **more}
-    return certify(model, statement, answer, FairnessCertificate, **fields)
+    fields = {**_about_groups(request, statement, rates), **more}
+    return certify(request, statement, answer, FairnessCertificate, **fields)
 
 
 def _certify_limited(
-    model: FairTreeClassifier,
+    request: Request,
     statement: FairStatement,
     limits: FairLimits,
     found: LimitedResult,
@@ -400,7 +434,7 @@ def _certify_limited(
 ) -> FairnessCertificate:
     rates = statement.rates(nodes)
     return _certify(
-        model,
+        request,
         statement,
         replace(Answer.of(found, statement.scale), nodes=nodes),
         rates,
@@ -453,12 +487,12 @@ def _cuts(
 
 
 def _without_tree(
-    model: FairTreeClassifier, statement: FairStatement, limits: FairLimits, found: LimitedResult
+    request: Request, statement: FairStatement, limits: FairLimits, found: LimitedResult
 ) -> FairnessCertificate:
     """Return what is proven if no tree is within the tolerance, or none was found in time."""
     closest = {i: Fraction(lower, limits.scales[i]) for i, lower, _ in found.closest}
     return _no_fair_tree(
-        model,
+        request,
         statement,
         limits,
         Answer.of(found, statement.scale),
@@ -469,7 +503,7 @@ def _without_tree(
 
 
 def _no_fair_tree(
-    model: FairTreeClassifier,
+    request: Request,
     statement: FairStatement,
     limits: FairLimits,
     answer: Answer,
@@ -479,11 +513,12 @@ def _no_fair_tree(
     """Return a certificate without a tree, with the least disparity if that is a proof."""
     least = None
     if answer.status == "infeasible":
-        front, rounding = _search_curve(model, statement, Fraction(0), None)
+        silent = replace(request, callback=None)
+        front, rounding = _search_curve(silent, statement, Fraction(0))
         if front.status == "optimal" and not rounding:
             least = exact(min(tree.gap for tree in front.trees))
     return _certify(
-        model,
+        request,
         statement,
         answer,
         (),
@@ -495,17 +530,18 @@ def _no_fair_tree(
 
 
 def _about_groups(
-    model: FairTreeClassifier, statement: FairStatement, rates: Sequence[Sequence[Fraction]] = ()
+    request: Request, statement: FairStatement, rates: Sequence[Sequence[Fraction]] = ()
 ) -> dict[str, Any]:
     """Return the fields of a certificate that speak of groups, and of tests left out for them."""
     fields: dict[str, Any] = {"left_out": statement.left_out}
     comparison = statement.comparison
     if comparison is None:
         return fields
-    several = not isinstance(model.constraint, str)
-    tolerances = tuple(map(exact, read_tolerances(model.constraint, model.tolerance)))
+    goal = request.groups
+    several = not isinstance(goal.constraint, str)
+    tolerances = tuple(map(exact, read_tolerances(goal.constraint, goal.tolerance)))
     return fields | {
-        "constraint": tuple(model.constraint) if several else model.constraint,
+        "constraint": tuple(goal.constraint) if several else goal.constraint,
         "tolerance": tolerances if several else tolerances[0],
         "groups": comparison.groups.names,
         "rates": tuple(
@@ -513,5 +549,5 @@ def _about_groups(
             for kind, of_groups in zip(comparison.kinds, rates, strict=bool(rates))
         ),
         "disparity": exact(disparity(rates)) if rates else None,
-        "use_sensitive": bool(model.use_sensitive),
+        "use_sensitive": bool(goal.use_sensitive),
     }

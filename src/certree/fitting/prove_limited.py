@@ -7,17 +7,15 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 from math import ceil, floor
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from certree import engine
-from certree.engine._within_limits import Closest, DualCut, LimitedProblem, LimitedResult
-from certree.numbers._exact import read_fraction
+from certree.engine._within_limits import Closest, DualCut, LimitedProblem
 from certree.numbers._scale import Scale, fitting_penalty
 from certree.proofs._limit_search import solve_limited
-from certree.results._activity import activity
 from certree.results._answer import Answer
 from certree.results._certificate import Exact, exact
 from certree.results._limit_certificate import (
@@ -27,17 +25,12 @@ from certree.results._limit_certificate import (
     Reach,
 )
 from certree.results._progress import Callback, Measure, Observer
-from certree.tasks._limited import Limited, LimitedOnRows, Planes, _Composed
+from certree.tasks._limited import Limited, LimitedOnRows, Planes
 from certree.tree import Payload
 
+from .fitted import Fitted, conclude
+from .request import Request, SizeRequest
 from .state_task import Reached, TaskStatement, scale_of, state_task
-
-if TYPE_CHECKING:
-    from certree.estimators._classifier import OptimalTreeClassifier
-    from certree.estimators._task_tree import BaseTaskTree
-
-Asking: TypeAlias = "BaseTaskTree | OptimalTreeClassifier"
-"""An estimator that may have limits."""
 
 # The most that the splits of a tree may cost, and its leaves, in units of the search.
 _MOST_PENALTIES = 2**56
@@ -102,16 +95,14 @@ class LimitedStatement(TaskStatement):
         return self.limited.needed(self.limited.problems[0].labels)
 
 
-def state_limited(
-    model: Asking, task: _Composed, X: Any, y: Any, sample_weight: Any
-) -> LimitedStatement:
+def state_limited(request: Request) -> LimitedStatement:
     """Encode the table and turn objectives and limits into integers."""
-    question = model._question("tree" if isinstance(task, Limited) else "front")
-    statement = state_task(model, task, X, y, sample_weight, LimitedStatement, question)
-    return replace(statement, scale=_with_full_penalty(model, statement))
+    is_front = not isinstance(request.task.task, Limited)
+    statement = state_task(request, "front" if is_front else "tree", LimitedStatement)
+    return replace(statement, scale=_with_full_penalty(request.size, statement))
 
 
-def _with_full_penalty(model: Asking, statement: LimitedStatement) -> Scale:
+def _with_full_penalty(size: SizeRequest, statement: LimitedStatement) -> Scale:
     """Return the scale with the penalty as it was given.
 
     Without limits a penalty above all that a split can save is as good as any other; with them,
@@ -122,47 +113,30 @@ def _with_full_penalty(model: Asking, statement: LimitedStatement) -> Scale:
     most = _MOST_PENALTIES // len(statement.rows.weights)
     if units > most:
         raise ValueError(
-            f"complexity={model.complexity!r} is too large for a search with limits: a split would "
+            f"complexity={size.complexity!r} is too large for a search with limits: a split would "
             f"cost {float(units):.3g} times the smallest difference between two costs, and at most "
             f"{most:.3g} times fits 64 bits."
         )
     room = min(statement.rows.budget, _MOST_TOTAL) // max(problem.largest, 1)
     room = max(min(room, most // max(ceil(units), 1)), 1)
-    return scale_of(model, problem, fitting_penalty(units, room))
+    return scale_of(size, problem, fitting_penalty(units, room))
 
 
-def fit_within(
-    model: Asking,
-    task: Limited,
-    X: Any,
-    y: Any,
-    sample_weight: Any,
-    callback: Callback | None,
-) -> tuple[Observer | None, LimitedStatement]:
-    """Find the best tree within limits; give a model its `tree_` and `certificate_`.
+def fit_within(request: Request) -> Fitted:
+    """Find the best tree within limits.
 
-    If there is no tree within the limits, or none was found in time, the certificate says why, and
-    the model has no ``tree_``. Return what watched the search, and what was stated.
+    If there is no tree within the limits, or none was found in time, the certificate says why.
     """
-    statement = state_limited(model, task, X, y, sample_weight)
+    statement = state_limited(request)
     scale = statement.scale
-    options = replace(
-        model._engine_options(),
-        gap=scale.gap(read_fraction(model.gap, "gap"), statement.most_cost),
-    )
+    options = request.options(statement)
+    options = replace(options, gap=scale.gap(request.gap, statement.most_cost))
     watch = None
-    if callback is not None or activity() is not None:
+    if request.is_watched:
         largest = statement.problem.largest * scale.error_scale
-        watch = LimitedObserver(scale.cost, callback, statement.measure, largest)
+        watch = LimitedObserver(scale.cost, request.callback, statement.measure, largest)
     result = solve_limited(statement.limited_problem, options, callback=watch)
-    _keep_limited(model, statement, result)
-    model._path = None
-    return watch, statement
-
-
-def _keep_limited(model: Asking, statement: LimitedStatement, result: LimitedResult) -> None:
-    """Give a fitted model its tree, if there is one, and its certificate."""
-    answer = Answer.of(result, statement.scale)
+    answer = Answer.of(result, scale)
     cuts = tuple(user_cut(statement, cut) for cut in result.cuts)
     if answer.cost is None:
         reach = reach_of(statement.limited, statement.sources, result.closest)
@@ -171,10 +145,12 @@ def _keep_limited(model: Asking, statement: LimitedStatement, result: LimitedRes
     else:
         limits = statement.limit_values(answer.nodes)
         proven = {"dual_bound": _dual_bound(statement, result.cuts)}
-    model._keep(
+    return conclude(
+        request,
         statement,
         answer,
         LimitedCertificate,
+        watch=watch,
         limits=limits,
         cuts=cuts,
         n_solves=result.n_solves,

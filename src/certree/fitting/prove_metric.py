@@ -3,46 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from fractions import Fraction
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from numpy.typing import NDArray
-
-from certree.engine import Question, Search
+from certree import metrics
+from certree.engine import Search
 from certree.metrics import Custom, Metric
-from certree.numbers._exact import parse_penalty, read_fraction
+from certree.numbers._exact import parse_penalty
 from certree.proofs._metric_search import MetricResult, solve_metric
 from certree.results._answer import Answer
 from certree.results._certificate import Exact, exact
-from certree.results._progress import Callback, Observer
+from certree.results._progress import Observer
 from certree.results._rounding import at_most, nearest
 
-from .known_tree import WarmStart, WarmTree
-from .state_binary import BinaryStatement, binary_statement, check_binary
-from .state_errors import ErrorStatement, state_errors
-
-if TYPE_CHECKING:
-    from certree.estimators._classifier import OptimalTreeClassifier
-    from certree.estimators._fair import FairTreeClassifier
+from .fitted import Fitted, conclude
+from .known_tree import WarmTree
+from .read import read_classes
+from .request import Request
+from .start import start_with_classes
+from .state_binary import BinaryStatement, check_binary, refuse_weightless
+from .state_errors import state_errors
 
 # Weights of false positives and negatives up to this can be told apart in 64 bits.
 _ERROR_WEIGHTS = 2**21
-
-
-@dataclass(frozen=True)
-class TrainingRows:
-    """What users pass to `fit`."""
-
-    X: Any
-    y: Any
-    sample_weight: Any
-    start: WarmStart = field(default_factory=WarmStart)
-
-
-Fitted = tuple[Observer | None, ErrorStatement]
-"""What watched the search of a fit, and what was stated."""
 
 
 def most_metric_weight(budget: int) -> int:
@@ -51,54 +36,51 @@ def most_metric_weight(budget: int) -> int:
 
 
 def state_metric(
-    model: OptimalTreeClassifier,
-    metric_name: str,
-    rows: TrainingRows,
-    question: Question,
-    most_weight: Callable[[int], int] = most_metric_weight,
+    request: Request, metric_name: str, search: Search, most_weight: int | None = None
 ) -> tuple[BinaryStatement, WarmTree | None]:
-    """Read labels, weights and table, and a tree to start from."""
-    found: list[int] = []
+    """Read labels, weights and table, and a tree to start from.
 
-    def check(classes: NDArray[Any], _: Any) -> None:
-        found.append(check_binary(classes.tolist(), model.pos_label, metric_name))
-
-    errors = state_errors(
-        model,
-        rows.X,
-        rows.y,
-        rows.sample_weight,
-        question,
+    `most_weight` is how much all rows may weigh together, if not as for most metrics.
+    """
+    rows = read_classes(request)
+    positive = check_binary(rows.classes.tolist(), request.classes.pos_label, metric_name)
+    if most_weight is None:
+        most_weight = most_metric_weight(request.cost_budget(rows.n_rows, Fraction(0)))
+    statement = state_errors(
+        request,
+        rows,
+        request.question(search),
+        BinaryStatement,
+        task=metric_name,
         most_weight=most_weight,
-        check=check,
+        positive=positive,
     )
-    model.classes_ = errors.classes
-    model.n_classes_ = len(errors.classes)
     warm = None
-    if rows.start.tree is not None:
-        warm, errors = model._warm_start(rows.start, rows.X, errors)
-    return binary_statement(errors, found[0], metric_name), warm
+    if request.start is not None:
+        warm, statement = start_with_classes(request, request.start, statement)
+    refuse_weightless(statement)
+    return statement, warm
 
 
-def fit_metric(
-    model: OptimalTreeClassifier, metric: Metric, rows: TrainingRows, callback: Callback | None
-) -> Fitted:
+def fit_metric(request: Request) -> Fitted:
     """Maximise a metric of false positives and negatives."""
-    complexity = parse_penalty(model.complexity, metric.name)
+    metric = metrics.get(request.classes.objective)
+    complexity = parse_penalty(request.size.complexity, metric.name)
     # With a penalty, trees are divided by their numbers of splits.
     wanted: Search = "path" if complexity > 0 else "tree"
-    question = model._question("front" if metric.kind == "monotone" else wanted)
-    statement, warm = state_metric(model, metric.name, rows, question)
+    search: Search = "front" if metric.kind == "monotone" else wanted
+    statement, warm = state_metric(request, metric.name, search)
     scale = replace(statement.scale, complexity=complexity, penalty=complexity)
     statement = replace(statement, scale=scale)
-    watch = model._watch(decimal, statement.measure, callback)
-    search = metric_search(model, metric, statement, watch)
+    watch = request.watch(decimal, statement.measure)
+    solve = metric_search(request, metric, statement, watch)
     first = None if warm is None else warm.nodes
-    result = search(statement.session, options=model._engine_options(), first=first)
-    answer = metric_answer(result, statement, read_fraction(model.gap, "gap"))
-    model._keep(
+    result = solve(statement.session, options=request.options(statement), first=first)
+    return conclude(
+        request,
         statement,
-        answer,
+        metric_answer(result, statement, request.gap),
+        watch=watch,
         **confusion_fields(result, statement),
         n_solves=result.n_solves,
         cuts=tuple(
@@ -107,22 +89,18 @@ def fit_metric(
             if cut.max_splits is None
         ),
     )
-    return watch, statement
 
 
 def metric_search(
-    model: OptimalTreeClassifier | FairTreeClassifier,
-    metric: Metric,
-    statement: BinaryStatement,
-    watch: Observer | None,
+    request: Request, metric: Metric, statement: BinaryStatement, watch: Observer | None
 ) -> Callable[..., MetricResult]:
     """Return the search for a metric, which still needs rows and options."""
     return partial(
         solve_metric,
         metric=in_units(metric, statement.unit),
         complexity=statement.scale.complexity,
-        per=model.complexity_per,
-        gap=read_fraction(model.gap, "gap"),
+        per=request.size.complexity_per,
+        gap=request.gap,
         callback=watch,
     )
 

@@ -1,67 +1,39 @@
-"""Objectives with a positive class: the search that each calls for, and metrics within limits."""
+"""Metrics of false positives and negatives over the trees within limits on the whole tree."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from certree import engine
+from certree import engine, metrics
 from certree.engine._within_limits import LimitedProblem
-from certree.metrics import ErrorFront, Metric, PartialAUC
-from certree.numbers._exact import parse_penalty, read_fraction
+from certree.numbers._exact import parse_penalty
 from certree.proofs._metric_limits import ROOM_FOR_MULTIPLIERS, LimitedSession
 from certree.proofs._metric_search import solve_metric_within
-from certree.results._activity import activity
 from certree.results._answer import Answer
 from certree.results._limit_certificate import LimitedCertificate, LimitValue
-from certree.results._progress import Callback
 from certree.tasks._limited import LimitedOnRows, Planes, limits_on
 
-from .plan import Route
-from .prove_area import fit_chain
-from .prove_front import fit_front
+from .fitted import Fitted, conclude
 from .prove_limited import limit_values, reach_of
 from .prove_metric import (
-    Fitted,
-    TrainingRows,
     confusion_fields,
     decimal,
-    fit_metric,
     metric_answer,
     metric_search,
     most_metric_weight,
-    state_metric,
 )
-from .state_binary import BinaryStatement
+from .read import read_classes
+from .request import Request
+from .state_binary import BinaryStatement, check_binary, refuse_weightless
+from .state_errors import state_errors
 from .state_task import rows_with_weights
 from .watch_groups import FairObserver
-
-if TYPE_CHECKING:
-    from certree.estimators._classifier import OptimalTreeClassifier
-
-
-def fit_binary(
-    model: OptimalTreeClassifier,
-    route: Route,
-    metric: Metric,
-    rows: TrainingRows,
-    callback: Callback | None,
-) -> Fitted:
-    """Fit a model by the route of its metric."""
-    if route.name == "area":
-        assert isinstance(metric, PartialAUC)
-        parse_penalty(model.complexity, metric.name)  # refuses negative ones
-        return fit_chain(model, metric, rows, callback)
-    if route.name == "front of errors":
-        assert isinstance(metric, ErrorFront)
-        return fit_front(model, metric, rows, callback)
-    if route.name == "metric within limits":
-        return fit_metric_within(model, metric, rows, callback)
-    return fit_metric(model, metric, rows, callback)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -114,31 +86,37 @@ class LimitedMetricStatement(BinaryStatement):
         return limit_values(self.limited, nodes.label[nodes.route(self.columns)])
 
 
-def fit_metric_within(
-    model: OptimalTreeClassifier, metric: Metric, rows: TrainingRows, callback: Callback | None
-) -> Fitted:
+def fit_metric_within(request: Request) -> Fitted:
     """Maximise a metric of false positives and negatives over the trees within limits."""
-    complexity = parse_penalty(model.complexity, metric.name)
+    goal, metric = request.classes, metrics.get(request.classes.objective)
+    complexity = parse_penalty(request.size.complexity, metric.name)
+    rows = read_classes(request)
+    positive = check_binary(rows.classes.tolist(), goal.pos_label, metric.name)
     # Multipliers of limits need a part of the range, too.
-    binary, _ = state_metric(
-        model, metric.name, rows, model._question("limited metric"), _most_weight_within
+    most = most_metric_weight(request.cost_budget(rows.n_rows, Fraction(0))) // ROOM_FOR_MULTIPLIERS
+    limits, minimum = goal.limits_on(rows.classes.tolist(), rows.n_rows, request.sample_weight)
+    counted = rows_with_weights(rows.n_rows, rows.kept, request.sample_weight)
+    statement = state_errors(
+        request,
+        rows,
+        request.question("limited metric"),
+        LimitedMetricStatement,
+        task=metric.name,
+        most_weight=most,
+        positive=positive,
+        limited=limits_on(limits, minimum, rows.classes, counted),
     )
-    n_rows, weights = model._row_count(rows.X), rows.sample_weight
-    limits, minimum = model._limits_on(binary.classes.tolist(), n_rows, weights)
-    counted = rows_with_weights(n_rows, binary.rows, weights)
-    scale = replace(binary.scale, complexity=complexity, penalty=complexity)
-    statement = LimitedMetricStatement(
-        **{**vars(binary), "scale": scale},
-        limited=limits_on(limits, minimum, binary.classes, counted),
-    )
+    refuse_weightless(statement)
+    scale = replace(statement.scale, complexity=complexity, penalty=complexity)
+    statement = replace(statement, scale=scale)
     watch = None
-    if callback is not None or activity() is not None:
-        watch = FairObserver(decimal, callback, statement.measure, True, False)
+    if request.is_watched:
+        watch = FairObserver(decimal, request.callback, statement.measure, True, False)
     session = statement.session_within()
     result = solve_metric_within(
-        metric_search(model, metric, statement, watch),
+        metric_search(request, metric, statement, watch),
         statement.problem,
-        model._engine_options(),
+        request.options(statement),
         lambda: session,
         is_kept=session.keeps,
         go_on=lambda free: None if watch is None else watch.go_on(free),
@@ -155,16 +133,12 @@ def fit_metric_within(
             "n_solves": 1 + result.free.n_solves,
         }
     else:
-        answer = metric_answer(result.found, statement, read_fraction(model.gap, "gap"))
+        answer = metric_answer(result.found, statement, request.gap)
         about = {
             **confusion_fields(result.found, statement),
             "limits": statement.limit_values(answer.nodes),
             "n_solves": result.found.n_solves,
         }
     about["leaf_minimum"] = statement.limited.needed(statement.classes)
-    model._keep(statement, answer, LimitedCertificate, n_row_groups=None, **about)
-    return watch, statement
-
-
-def _most_weight_within(budget: int) -> int:
-    return most_metric_weight(budget) // ROOM_FOR_MULTIPLIERS
+    about["n_row_groups"] = None
+    return conclude(request, statement, answer, LimitedCertificate, watch=watch, **about)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -20,7 +21,7 @@ from certree.results._answer import Answer
 from certree.results._certificate import Exact, exact
 from certree.results._progress import Measure
 
-from .state_errors import ErrorStatement
+from .state_errors import ErrorStatement, few, find_positive
 
 # One unit of cost for a false positive, and one for a false negative: [row type][label].
 _ERRORS = np.array([[0, 1], [1, 0]], dtype=np.int64)
@@ -34,19 +35,38 @@ class BinaryStatement(ErrorStatement):
     ----------
     positive : int
         Code of the positive class.
-    row_types : int32 array
-        1 for positive rows, 0 for the others.
-    type_weights : int64 array or None
-        Integer weight of each row, class weights included; None: one each.
-    positives, negatives : int
-        Their totals.
     """
 
     positive: int
-    row_types: NDArray[np.int32]
-    type_weights: NDArray[np.int64] | None
-    positives: int
-    negatives: int
+
+    @cached_property
+    def row_types(self) -> NDArray[np.int32]:
+        """1 for positive rows, 0 for the others."""
+        return np.asarray(self.codes == self.positive, dtype=np.int32)
+
+    @cached_property
+    def type_weights(self) -> NDArray[np.int64] | None:
+        """Integer weight of each row, class weights included; None: one each."""
+        weights, multipliers = self.row_weights, self.weights.multipliers
+        if all(multiplier == 1 for multiplier in multipliers):
+            return weights
+        per_row = np.array(multipliers, dtype=np.int64)[self.codes]
+        return per_row if weights is None else weights * per_row
+
+    @cached_property
+    def _totals(self) -> tuple[int, int]:
+        negatives, positives = added_up(self.row_types, self.type_weights, 2).tolist()
+        return negatives, positives
+
+    @property
+    def positives(self) -> int:
+        """Integer weight of the positive rows."""
+        return self._totals[1]
+
+    @property
+    def negatives(self) -> int:
+        """Integer weight of the other rows."""
+        return self._totals[0]
 
     @property
     def pos_label(self) -> Any:
@@ -130,7 +150,7 @@ def check_binary(labels: list[Any], pos_label: Any, metric_name: str) -> int:
     if len(labels) > 2:
         raise ValueError(
             f"Only binary classification is supported by the metric {metric_name!r}: y has "
-            f"{len(labels)} classes, {_few(labels)}. Make it two classes, or use "
+            f"{len(labels)} classes, {few(labels)}. Make it two classes, or use "
             "objective='accuracy' or 'balanced_accuracy'."
         )
     positive = find_positive(labels, pos_label, metric_name)
@@ -143,47 +163,11 @@ def check_binary(labels: list[Any], pos_label: Any, metric_name: str) -> int:
     return positive
 
 
-def binary_statement(errors: ErrorStatement, positive: int, metric_name: str) -> BinaryStatement:
-    """Return a statement with a positive class; both classes must have weight."""
-    labels, multipliers = errors.classes.tolist(), errors.weights.multipliers
+def refuse_weightless(statement: BinaryStatement) -> None:
+    """Raise ValueError unless both classes have weight."""
+    labels, multipliers = statement.classes.tolist(), statement.weights.multipliers
     if not all(multipliers):
         raise ValueError(
             f"class_weight gives the class {labels[multipliers.index(0)]!r} no weight, but the "
-            f"metric {metric_name!r} needs two classes; give both a weight greater than 0."
+            f"metric {statement.task!r} needs two classes; give both a weight greater than 0."
         )
-    row_types = (errors.codes == positive).astype(np.int32)
-    weights = errors.row_weights
-    if any(multiplier != 1 for multiplier in multipliers):
-        per_row = np.array(multipliers, dtype=np.int64)[errors.codes]
-        weights = per_row if weights is None else weights * per_row
-    negatives, positives = added_up(row_types, weights, 2).tolist()
-    return BinaryStatement(
-        **{**vars(errors), "task": metric_name},
-        positive=positive,
-        row_types=row_types,
-        type_weights=weights,
-        positives=positives,
-        negatives=negatives,
-    )
-
-
-def find_positive(labels: list[Any], pos_label: Any, name: str, kind: str = "metric") -> int:
-    """Return the position of the positive class; by default the last of them.
-
-    Raises
-    ------
-    ValueError
-        If it is not there.
-    """
-    if pos_label is None:
-        return len(labels) - 1
-    if pos_label not in labels:
-        raise ValueError(
-            f"pos_label={pos_label!r}, for the {kind} {name!r}, is not among the classes of "
-            f"y, which are {_few(labels)}; None stands for the greater of two classes."
-        )
-    return labels.index(pos_label)
-
-
-def _few(labels: list[Any]) -> str:
-    return ", ".join(map(repr, labels[:5])) + (", ..." if labels[5:] else "")

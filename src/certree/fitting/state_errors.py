@@ -2,35 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from time import perf_counter
-from typing import Any, Literal, Protocol
+from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from certree import engine
-from certree.encoding import Reduced, TableEncoder
-from certree.encoding._classes import check_labels, encode_labels
-from certree.encoding._row_cells import Cells
 from certree.engine._equal_rows import added_up
 from certree.engine._multiway_search import solve_multiway, solve_multiway_path
 from certree.numbers._error_weights import ErrorWeights, class_fractions, error_weights
-from certree.numbers._exact import cost_budget, error_scale, parse_complexity
-from certree.numbers._weights import read_weights, refuse_few_digits, scale_given
+from certree.numbers._exact import error_scale, parse_complexity
 from certree.results._answer import Answer
-from certree.results._certificate import Exact, exact
+from certree.results._certificate import Certificate, Exact, exact
 from certree.results._progress import Measure
+from certree.results._record import Record
 from certree.tree import Labels, Tree
 
 from .counted_rows import CountedRows
 from .objectives import task_name
+from .read import ClassRows, encode, read_classes
+from .request import Request
 from .statement import Statement, tree_over
-
-# Shares of the weight of rows choose thresholds; weights that are rounded have so many steps there.
-_ENCODER_STEPS = 2**30
 
 # Rounding may change what an error in a row costs by this share; beyond, nothing is optimal.
 _NEGLIGIBLE = 2.0**-20
@@ -38,26 +33,7 @@ _NEGLIGIBLE = 2.0**-20
 # The same for the weight of a class, where shares of it are what counts.
 _NEGLIGIBLE_SHARE = Fraction(1, 2**10)
 
-
-class Wishes(Protocol):
-    """What an estimator brings: its parameters, and how it encodes tables."""
-
-    complexity: float
-    complexity_per: Literal["split", "leaf"]
-    class_weight: Mapping[Any, float] | Literal["balanced"] | None
-    encoder_: TableEncoder
-    _row_counts: NDArray[np.int64] | None
-
-    def _cost_budget(self, n_rows: int, complexity: Fraction) -> int: ...
-
-    def _row_count(self, X: Any) -> int: ...
-
-    def _encode(
-        self,
-        X: Any,
-        sample_weight: NDArray[np.int64] | None,
-        question: engine.Question,
-    ) -> Cells: ...
+E = TypeVar("E", bound="ErrorStatement")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -87,6 +63,8 @@ class ErrorStatement(Statement):
     weights: ErrorWeights
     class_totals: tuple[Fraction, ...]
     leaf_penalty: int = 0
+
+    certificate_kind: ClassVar[type[Record]] = Certificate
 
     @property
     def is_weighted(self) -> bool:
@@ -135,9 +113,14 @@ class ErrorStatement(Statement):
         return matrix
 
     @property
+    def error_problem(self) -> engine.Problem:
+        """The rows with what labels cost them in errors."""
+        return engine.Problem(self.columns, self.codes, self.cost_matrix, self.row_weights)
+
+    @property
     def problem(self) -> engine.Problem:
         """What the core is asked to solve."""
-        return engine.Problem(self.columns, self.codes, self.cost_matrix, self.row_weights)
+        return self.error_problem
 
     def solve(self, options: engine.Options, watch: engine.Callback | None) -> engine.Result:
         outcomes = self.encoder.multiway_columns_
@@ -218,81 +201,108 @@ class ErrorStatement(Statement):
         return replace(self, scale=replace(scale, split_penalty=0), leaf_penalty=penalty)
 
 
+def state_classes(request: Request) -> ErrorStatement:
+    """Return what is asked of a search that counts weighted errors."""
+    goal, rows = request.classes, read_classes(request)
+    # The objective does not use pos_label, but a class that y lacks is a typing error.
+    find_positive(rows.classes.tolist(), goal.pos_label, task_name(goal.objective))
+    question = request.question("path" if request.path else "tree")
+    return state_errors(request, rows, question, ErrorStatement)
+
+
 def state_errors(
-    wishes: Wishes,
-    X: Any,
-    y: Any,
-    sample_weight: Any,
+    request: Request,
+    rows: ClassRows,
     question: engine.Question,
-    objective: Any = "accuracy",
+    kind: type[E],
     *,
-    most_weight: Callable[[int], int] | None = None,
-    check: Callable[[NDArray[Any], NDArray[np.intp] | None], object] | None = None,
-) -> ErrorStatement:
-    """Read labels, weights and table, and set up what is to be minimised.
+    task: str | None = None,
+    budget: int | None = None,
+    most_weight: int | None = None,
+    **own: Any,
+) -> E:
+    """Set up what is to be minimised, and encode the table.
 
     Parameters
     ----------
-    wishes : estimator
-        Parameters, and what encodes the table.
-    X, y, sample_weight
-        What users pass to `fit`.
+    request : Request
+        What is asked.
+    rows : ClassRows
+        Classes and weights.
     question : Question
         What the rows will be searched for.
-    objective : str, Metric or callable
-        What is maximised.
-    most_weight : callable, optional
+    kind : type
+        The statement to make.
+    task : str, optional
+        What certificates call the objective; by default its name.
+    budget : int, optional
+        The largest total cost that can be minimised.
+    most_weight : int, optional
         For objectives with a positive class, which multiply weights with others, and whose penalty
-        is not counted in errors: how much of the range of the integers all rows may weigh.
-    check : callable, optional
-        Called with the classes, and the rows that count, before the table is encoded; raises if
-        they are not valid.
+        is not counted in errors: how much all rows may weigh together.
+    **own
+        Fields that only this kind of statement has.
     """
-    start = perf_counter()
-    n_rows = wishes._row_count(X)
-    labels = check_labels(y, n_rows, type(wishes).__name__)
+    goal, codes = request.classes, rows.codes
+    classes = rows.classes.tolist()
     for_metric = most_weight is not None
-    complexity = Fraction(0) if for_metric else parse_complexity(wishes.complexity)
-    budget = wishes._cost_budget(n_rows, complexity)
-    most = budget if most_weight is None else max(most_weight(budget), 1)
-    given, rows, for_encoder = read_weights(sample_weight, n_rows), None, None
-    refuse_few_digits(given.numbers)
-    if sample_weight is not None:
-        for_encoder = scale_given(given, cost_budget(n_rows), _ENCODER_STEPS).values
-        if not for_encoder.all():
-            rows = np.flatnonzero(for_encoder)
-            labels, given = labels[rows], given.select(rows)
-    classes, codes = encode_labels(labels)
-    totals = given.totals(codes, len(classes))
-    wanted = class_fractions(wishes.class_weight, classes.tolist(), totals)
-    is_balanced = not for_metric and task_name(objective) == "balanced_accuracy"
-    if is_balanced and wishes.class_weight != "balanced":
+    complexity = Fraction(0) if for_metric else parse_complexity(request.size.complexity)
+    if budget is None:
+        budget = request.cost_budget(rows.n_rows, complexity)
+    totals = rows.given.totals(codes, len(classes))
+    wanted = class_fractions(goal.class_weight, classes, totals)
+    is_balanced = not for_metric and task_name(goal.objective) == "balanced_accuracy"
+    if is_balanced and goal.class_weight != "balanced":
         # The objective is then the weighted mean of the classes' recalls.
-        equal = class_fractions("balanced", classes.tolist(), totals)
+        equal = class_fractions("balanced", classes, totals)
         wanted = list(map(Fraction.__mul__, wanted, equal))
-    weights = error_weights(given, codes, wanted, totals, most)
+    most = budget if most_weight is None else max(most_weight, 1)
+    weights = error_weights(rows.given, codes, wanted, totals, most)
     sums = added_up(codes, weights.row_weights, len(classes)).tolist()
     units = list(map(int.__mul__, sums, weights.multipliers))
-    scale = error_scale(
-        sum(units), weights.unit, complexity, per=wishes.complexity_per, budget=budget
-    )
-    if check is not None:
-        check(classes, rows)
-    columns = wishes._encode(X, for_encoder, replace(question, n_values=len(classes)))
-    return ErrorStatement(
-        task=task_name(objective),
-        columns=columns,
-        encoder=wishes.encoder_,
+    per = request.size.complexity_per
+    scale = error_scale(sum(units), weights.unit, complexity, per=per, budget=budget)
+    question = replace(question, n_values=len(classes))
+    encoded = encode(request.table, request.X, rows.for_encoder, question)
+    return kind(
+        task=task_name(goal.objective) if task is None else task,
+        columns=encoded.cells,
+        encoder=encoded.encoder,
         scale=scale,
-        n_rows=X.n_rows if isinstance(X, Reduced) else len(codes),
+        n_rows=request.n_counted(len(codes)),
         total_weight=sum(units) * weights.unit,
-        counted=CountedRows.read(X, sample_weight, n_rows, rows),
-        seconds=perf_counter() - start,
-        row_counts=wishes._row_counts,
-        rows=rows,
-        classes=classes,
+        counted=CountedRows.read(request.X, request.sample_weight, rows.n_rows, rows.kept),
+        seconds=perf_counter() - rows.start,
+        least_rows=encoded.least_rows,
+        row_counts=encoded.row_counts,
+        rows=rows.kept,
+        classes=rows.classes,
         codes=codes,
         row_weights=weights.row_weights,
         weights=weights,
         class_totals=tuple(total * weights.unit for total in units),
+        **own,
     )
+
+
+def find_positive(labels: list[Any], pos_label: Any, name: str, kind: str = "metric") -> int:
+    """Return the position of the positive class; by default the last of them.
+
+    Raises
+    ------
+    ValueError
+        If it is not there.
+    """
+    if pos_label is None:
+        return len(labels) - 1
+    if pos_label not in labels:
+        raise ValueError(
+            f"pos_label={pos_label!r}, for the {kind} {name!r}, is not among the classes of "
+            f"y, which are {few(labels)}; None stands for the greater of two classes."
+        )
+    return labels.index(pos_label)
+
+
+def few(labels: list[Any]) -> str:
+    """Return the first of some labels in words."""
+    return ", ".join(map(repr, labels[:5])) + (", ..." if labels[5:] else "")

@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import partial
+from functools import cached_property, partial
 from time import perf_counter
-from typing import TYPE_CHECKING, Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,8 +17,9 @@ from certree.encoding import read_table
 from certree.encoding._row_cells import Cells, constant_within, leave_out
 from certree.engine._equal_rows import merge_equal
 from certree.engine._within_limits import LimitedProblem
+from certree.metrics import Metric
 from certree.numbers._digits import whole_numbers
-from certree.numbers._exact import parse_penalty
+from certree.numbers._exact import parse_complexity, parse_penalty
 from certree.numbers._fixed_point import check_numbers
 from certree.numbers._scale import Scale, fitting_penalty
 from certree.numbers._weights import read_weights
@@ -37,13 +38,18 @@ from certree.tasks._rates import (
     read_tolerances,
 )
 
+from .goals import GroupGoal, sensitive_name
 from .objectives import read_metric
 from .prove_metric import most_metric_weight
-from .state_binary import BinaryStatement, binary_statement, check_binary, find_positive
-from .state_errors import ErrorStatement, state_errors
+from .read import ClassRows, read_classes
+from .request import Request
+from .state_binary import BinaryStatement, check_binary, refuse_weightless
+from .state_errors import ErrorStatement, find_positive, state_errors
 
-if TYPE_CHECKING:
-    from certree.estimators._fair import FairTreeClassifier
+# Part of the range of integers that costs of the rows leave to multipliers.
+_ROOM_FOR_MULTIPLIERS = 2**8
+
+F = TypeVar("F", bound="FairStatement")
 
 # Costs of a matrix are integers up to this, which leaves room for weights.
 _MOST_PRICE = 2**20
@@ -101,21 +107,37 @@ class FairStatement(ErrorStatement):
     ----------
     comparison : Comparison or None
         The groups of the rows; None if there are none.
-    places : int array
-        The tests that may be asked.
-    asked : Cells
-        The answers to these tests.
-    left_out : tuple of str
-        The tests that may not be asked.
+    group_tests : bool array or None
+        Which tests only state the group, so that they may not be asked; None: none.
     prices : Prices or None
         What labels cost rows of each class, in place of one for every error.
     """
 
-    comparison: Comparison | None
-    places: NDArray[np.intp]
-    asked: Cells
-    left_out: tuple[str, ...]
+    comparison: Comparison | None = None
+    group_tests: NDArray[np.bool_] | None = None
     prices: Prices | None = None
+
+    @cached_property
+    def places(self) -> NDArray[np.intp]:
+        """The tests that may be asked."""
+        if self.group_tests is None:
+            return np.arange(self.columns.shape[1])
+        return np.flatnonzero(~self.group_tests)
+
+    @cached_property
+    def asked(self) -> Cells:
+        """The answers to these tests."""
+        return (
+            self.columns if self.group_tests is None else leave_out(self.columns, self.group_tests)
+        )
+
+    @cached_property
+    def left_out(self) -> tuple[str, ...]:
+        """The tests that may not be asked."""
+        if self.group_tests is None:
+            return ()
+        tests = self.encoder.candidates_
+        return tuple(tests[i].describe(0) for i in np.flatnonzero(self.group_tests).tolist())
 
     @property
     def cost_matrix(self) -> NDArray[np.int64]:
@@ -196,104 +218,116 @@ class FairMetricStatement(FairStatement, BinaryStatement):
         return self.limited_session(partial(limits.problem, self.asked))
 
 
-def state_fairness(
-    model: FairTreeClassifier, X: Any, y: Any, sensitive_features: Any, sample_weight: Any
-) -> FairStatement:
+def state_groups(request: Request) -> FairStatement:
     """Read and encode everything."""
     start = perf_counter()
-    tolerances = read_tolerances(model.constraint, model.tolerance)
+    goal = request.groups
+    tolerances = read_tolerances(goal.constraint, goal.tolerance)
+    metric, prices = read_metric(goal.objective), read_prices(goal.cost_matrix)
+    rows = read_classes(request)
+    classes = rows.classes.tolist()
+    positive = _check_classes(goal, classes)
+    if prices is not None and len(prices.units) != len(classes):
+        raise ValueError(
+            f"cost_matrix is for {len(prices.units)} classes, but y has {len(classes)}: "
+            f"{classes[:9]}; its rows and columns are the classes of y, sorted."
+        )
     groups: Groups | None = None
-    positive = 0
-
-    metric = read_metric(model.objective)
-    prices = read_prices(model.cost_matrix)
-
-    def check(classes: NDArray[Any], rows: NDArray[np.intp] | None) -> None:
-        nonlocal groups, positive
-        positive = _check_classes(model, classes.tolist())
-        if prices is not None and len(prices.units) != len(classes):
-            raise ValueError(
-                f"cost_matrix is for {len(prices.units)} classes, but y has {len(classes)}: "
-                f"{classes.tolist()[:9]}; its rows and columns are the classes of y, sorted."
-            )
-        if metric is not None:
-            check_binary(classes.tolist(), model.pos_label, metric.name)
-        sensitive = read_sensitive(model, X, sensitive_features)
-        if sensitive is not None:
-            named = sensitive_name(model, sensitive_features)
-            groups = read_groups(sensitive, model._row_count(X), rows, what=named)
-
-    most_weight = None if metric is None else most_metric_weight
-    errors = state_errors(
-        model,
-        X,
-        y,
-        sample_weight,
-        model._question("tree" if metric is None else "limited metric"),
-        model.objective,
-        most_weight=most_weight,
-        check=check,
-    )
-    if prices is not None:
-        errors = replace(errors, task="cost", scale=_priced_scale(model, errors, prices))
-    given = _weights_as_given(errors, sample_weight)
-    if model._least_rows == 1:
-        errors, groups, given = _join_rows(errors, groups, given)
+    if metric is not None:
+        check_binary(classes, goal.pos_label, metric.name)
+    sensitive = read_sensitive(goal, request.X)
+    if sensitive is not None:
+        groups = read_groups(sensitive, request.n_rows, rows.kept, what=sensitive_name(goal))
+    if metric is None:
+        statement = _state_plainly(request, rows, prices)
+    else:
+        statement = _state_metric(request, rows, metric, positive, prices)
+    given = _weights_as_given(statement, request.sample_weight)
+    if statement.least_rows == 1:
+        statement, groups, given = _join_rows(statement, groups, given)
     comparison = None
     if groups is not None:
         comparison = compare_groups(
-            allowed_by_rate(model.constraint, tolerances),
+            allowed_by_rate(goal.constraint, tolerances),
             groups,
-            errors.codes,
+            statement.codes,
             positive,
-            len(errors.classes),
-            errors.row_weights if given is None else given,
-            errors.classes.tolist()[positive],
+            len(classes),
+            statement.row_weights if given is None else given,
+            classes[positive],
         )
-    columns = asked = errors.columns
-    places = np.arange(columns.shape[1])
-    left_out: tuple[str, ...] = ()
-    if comparison is not None and not model.use_sensitive:
+    group_tests = None
+    if comparison is not None and not goal.use_sensitive:
         # Their outcome is the same in every group, so that they state the group.
-        hidden = constant_within(columns, comparison.groups.codes)
-        if hidden.any():
-            places = np.flatnonzero(~hidden)
-            asked = leave_out(columns, hidden)
-            tests = errors.encoder.candidates_
-            left_out = tuple(tests[i].describe(0) for i in np.flatnonzero(hidden).tolist())
-    kind: type[FairStatement] = FairStatement
-    if metric is not None:
-        complexity = parse_penalty(model.complexity, metric.name)
-        scale = replace(errors.scale, complexity=complexity, penalty=complexity)
-        errors = binary_statement(replace(errors, scale=scale), positive, metric.name)
-        kind = FairMetricStatement
-    return kind(
-        **{**vars(errors), "seconds": perf_counter() - start},
+        found = constant_within(statement.columns, comparison.groups.codes)
+        group_tests = found if found.any() else None
+    return replace(
+        statement,
         comparison=comparison,
-        places=places,
-        asked=asked,
-        left_out=left_out,
-        prices=prices,
+        group_tests=group_tests,
+        seconds=perf_counter() - start,
     )
 
 
-def _priced_scale(model: FairTreeClassifier, errors: ErrorStatement, prices: Prices) -> Scale:
+def _state_plainly(request: Request, rows: ClassRows, prices: Prices | None) -> FairStatement:
+    """Return what is asked where errors or costs of labels are added up."""
+    complexity = parse_complexity(request.size.complexity)
+    budget = _cost_budget(request, rows.n_rows, complexity, prices)
+    question = request.question("tree")
+    statement = state_errors(request, rows, question, FairStatement, budget=budget, prices=prices)
+    if prices is None:
+        return statement
+    return replace(statement, task="cost", scale=_priced_scale(request, statement, prices))
+
+
+def _state_metric(
+    request: Request, rows: ClassRows, metric: Metric, positive: int, prices: Prices | None
+) -> FairMetricStatement:
+    """Return what is asked where a metric of two kinds of errors is maximised."""
+    budget = _cost_budget(request, rows.n_rows, Fraction(0), prices)
+    statement = state_errors(
+        request,
+        rows,
+        request.question("limited metric"),
+        FairMetricStatement,
+        task=metric.name,
+        budget=budget,
+        most_weight=most_metric_weight(budget),
+        positive=positive,
+        prices=prices,
+    )
+    refuse_weightless(statement)
+    complexity = parse_penalty(request.size.complexity, metric.name)
+    scale = replace(statement.scale, complexity=complexity, penalty=complexity)
+    return replace(statement, scale=scale)
+
+
+def _cost_budget(request: Request, n_rows: int, complexity: Fraction, prices: Prices | None) -> int:
+    """Return the largest total cost: multiples of differences of rates need room, too."""
+    if prices is None:
+        return request.cost_budget(n_rows, complexity) // _ROOM_FOR_MULTIPLIERS
+    share = complexity / prices.most
+    room = _ROOM_FOR_MULTIPLIERS * int(prices.units.max())
+    return max(request.cost_budget(n_rows, share) // room, 1)
+
+
+def _priced_scale(request: Request, errors: ErrorStatement, prices: Prices) -> Scale:
     """Return the scale of costs by a matrix, with a penalty in units of the mean cost."""
     complexity, unit = errors.scale.complexity, errors.unit * prices.unit
     largest = errors.total_weight * prices.most / unit
-    budget = model._cost_budget(errors.n_rows, complexity) * int(prices.units.max())
+    budget = _cost_budget(request, errors.n_rows, complexity, prices) * int(prices.units.max())
     penalty = complexity * errors.total_weight / unit
     fitting = fitting_penalty(penalty, max(int(budget // largest), 1))
-    return Scale.of(fitting, unit, complexity, per_leaf=model.complexity_per == "leaf")
+    return Scale.of(fitting, unit, complexity, per_leaf=request.size.complexity_per == "leaf")
 
 
-def _check_classes(model: FairTreeClassifier, classes: list[Any]) -> int:
+def _check_classes(goal: GroupGoal, classes: list[Any]) -> int:
     """Return which class is positive, and refuse more than two where a constraint needs two."""
-    named = " and ".join(constraint_names(model.constraint))
-    positive = find_positive(classes, model.pos_label, named, "constraint")
-    if needs_two_classes(model.constraint) and len(classes) > 2:
+    named = " and ".join(constraint_names(goal.constraint))
+    positive = find_positive(classes, goal.pos_label, named, "constraint")
+    if needs_two_classes(goal.constraint) and len(classes) > 2:
         raise ValueError(
-            f"Only binary classification is supported by constraint={model.constraint!r}: y has "
+            f"Only binary classification is supported by constraint={goal.constraint!r}: y has "
             f"{len(classes)} classes. Make it two classes, or use constraint='accuracy_parity', "
             "which speaks of no positive class."
         )
@@ -315,8 +349,8 @@ def _weights_as_given(errors: ErrorStatement, sample_weight: Any) -> NDArray[Any
 
 
 def _join_rows(
-    errors: ErrorStatement, groups: Groups | None, given: NDArray[Any] | None
-) -> tuple[ErrorStatement, Groups | None, NDArray[Any] | None]:
+    errors: F, groups: Groups | None, given: NDArray[Any] | None
+) -> tuple[F, Groups | None, NDArray[Any] | None]:
     """Join rows that agree in all columns, class and group, where that saves half of them."""
     n_groups = 1 if groups is None else len(groups)
     kinds = errors.codes.astype(np.int64) * n_groups
@@ -341,18 +375,11 @@ def _join_rows(
     return joined, groups, None if given is None else merged.sums[3]
 
 
-def sensitive_name(model: FairTreeClassifier, given: Any) -> str:
-    """Return what to call the groups in messages."""
-    if given is not None:
-        return "sensitive_features"
-    return f"sensitive_columns={model.sensitive_columns!r}"
-
-
-def read_sensitive(model: FairTreeClassifier, X: Any, given: Any) -> Any:
-    """Return the groups, from `fit` or from the columns of X that the model names."""
-    named = model.sensitive_columns
-    if given is not None or named is None:
-        return given
+def read_sensitive(goal: GroupGoal, X: Any) -> Any:
+    """Return the groups, from `fit` or from the columns of X that the parameters name."""
+    named = goal.sensitive_columns
+    if goal.sensitive_features is not None or named is None:
+        return goal.sensitive_features
     table = read_table(X)
     wanted = list(named) if isinstance(named, list | tuple | np.ndarray) else [named]
     if not wanted:

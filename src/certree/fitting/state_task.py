@@ -5,13 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from time import perf_counter
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from certree import engine
-from certree.encoding import Reduced
 from certree.engine import _vector
 from certree.engine._multiway_search import solve_multiway, solve_multiway_path
 from certree.engine._row_types import RowTypes, row_types
@@ -24,16 +23,17 @@ from certree.numbers._weights import read_weights, scale_given
 from certree.results._answer import Answer
 from certree.results._certificate import Exact, exact
 from certree.results._progress import Measure
+from certree.results._record import Record
+from certree.results._task_certificate import TaskCertificate
 from certree.tasks._limited import LimitedOnRows
 from certree.tasks._task import LeafProblem, Rows
 from certree.tree import Labels, Numbers, Payload, SeveralLabels, SeveralNumbers, Tree
 
 from .counted_rows import CountedRows, NodeAmounts
 from .measurements import Measurements
+from .read import encode
+from .request import Request, SizeRequest
 from .statement import Statement, tree_over
-
-if TYPE_CHECKING:
-    from certree.estimators._optimal_tree import BaseOptimalTree
 
 # No tree is called optimal if rounding is more than one over this of the cost of a single leaf.
 _NEGLIGIBLE = 2**10
@@ -49,6 +49,9 @@ _MOST_TYPES = 2**12
 
 # Steps of the weights by which rows pay for tests, where they are rounded.
 _STEPS = 2**20, 2**16, 2**12
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 S = TypeVar("S", bound="TaskStatement")
 
@@ -77,6 +80,12 @@ class TaskStatement(Statement):
     rows: Rows
     on_rows: LeafProblem | LimitedOnRows
     measurements: Measurements | None
+
+    certificate_kind: ClassVar[type[Record]] = TaskCertificate
+
+    def with_least_rows(self, min_samples_leaf: Any) -> Self:
+        """Return the statement with the least size of leaves as its task counts rows."""
+        return self
 
     @property
     def problem(self) -> LeafProblem:
@@ -215,6 +224,11 @@ class TaskStatement(Statement):
         n_columns = self.columns.shape[1]
         return tree_over(self.encoder, nodes, payload=payload, notes=notes, n_columns=n_columns)
 
+    def grow_whole(self, nodes: engine.Nodes) -> tuple[Tree, Any]:
+        """Return the tree, and what its nodes cost, in units of the search."""
+        reached = self.reach(nodes)
+        return self.grow(nodes, reached), self.problem.units(reached.sums).astype(np.float64)
+
     def payload(self, nodes: engine.Nodes, reached: Reached) -> Payload:
         """Return what the leaves predict: numbers, or labels, which other values are too."""
         leaf = nodes.is_leaf
@@ -317,46 +331,37 @@ def _notes(
 # ---- stating ---------------------------------------------------------------------------------
 
 
-def state_task(
-    model: BaseOptimalTree,
-    task: Any,
-    X: Any,
-    y: Any,
-    sample_weight: Any,
-    kind: type[S],
-    question: engine.Question,
-) -> S:
+def state_task(request: Request, search: engine.Search, kind: type[S]) -> S:
     """Encode the table and turn the task into integers.
 
     Parameters
     ----------
-    model : BaseOptimalTree
-        Parameters, and what encodes the table.
-    task : Task or Limited
-        What is minimised.
-    X, y, sample_weight
-        What users pass to `fit`.
+    request : Request
+        What is asked.
+    search : str
+        What the rows will be searched for.
     kind : type
         The statement to make.
-    question : Question
-        What the rows will be searched for.
     """
     start = perf_counter()
-    n_rows = model._row_count(X)
-    budget = model._cost_budget(n_rows, Fraction(0))
+    goal, n_rows, sample_weight = request.task, request.n_rows, request.sample_weight
+    budget = request.cost_budget(n_rows, Fraction(0))
     weights = scale_weights(sample_weight, n_rows, budget=budget)
     kept = None if weights.values.all() else np.flatnonzero(weights.values)
     for_encoder = None if sample_weight is None else weights.values
-    measurements = columns = None
-    test_costs = getattr(model, "test_costs", None)
-    if test_costs is not None:
+    question = request.question(search if goal.is_searched else "rows")
+    if goal.weights_are_rows:
+        question = replace(question, has_row_counts=sample_weight is not None)
+    measurements = encoded = None
+    if goal.test_costs is not None:
         # Prices of tests are among the costs, and tests have to be known for that.
-        columns = model._encode(X, for_encoder, replace(question, has_test_costs=True))
+        question = replace(question, has_test_costs=True)
+        encoded = encode(request.table, request.X, for_encoder, question, goal.more_rows)
         measurements = Measurements.read(
-            test_costs,
-            [test.feature for test in model.encoder_.tests_],
-            model.n_features_in_,
-            getattr(model, "feature_names_in_", None),
+            goal.test_costs,
+            [test.feature for test in encoded.encoder.tests_],
+            encoded.encoder.n_features_in_,
+            getattr(encoded.encoder, "feature_names_in_", None),
         )
     rows = Rows(
         n_rows,
@@ -365,38 +370,39 @@ def state_task(
         weights.quantum,
         budget // _RESERVED,
         budget,
-        model._most_splits(n_rows) + 1,
+        request.most_splits(n_rows) + 1,
         None if measurements is None else measurements.numbers(),
-        0.0 if measurements is None else measurements.most_paid(model.max_depth),
+        0.0 if measurements is None else measurements.most_paid(request.size.max_depth),
         None if weights.is_exact else _given(sample_weight, n_rows, kept),
         sample_weight,
     )
-    rows, on_rows, scale = _finest(model, task, y, rows)
-    if columns is None:
+    rows, on_rows, scale = _finest(request, rows)
+    if encoded is None:
         problem = first_problem(on_rows)
         rule = LeafRule(kind=problem.kind, **problem.engine_settings())
-        columns = model._encode(X, for_encoder, question.about(rule, vectors_of(problem)))
-    return kind(
-        task=task.name,
-        columns=columns,
-        encoder=model.encoder_,
+        question = question.about(rule, vectors_of(problem))
+        encoded = encode(request.table, request.X, for_encoder, question, goal.more_rows)
+    statement = kind(
+        task=goal.name or goal.task.name,
+        columns=encoded.cells,
+        encoder=encoded.encoder,
         scale=scale,
-        n_rows=X.n_rows if isinstance(X, Reduced) else len(rows.weights),
+        n_rows=request.n_counted(len(rows.weights)),
         total_weight=rows.total_weight,
-        counted=CountedRows.read(X, sample_weight, n_rows, kept),
+        counted=CountedRows.read(request.X, sample_weight, n_rows, kept),
         seconds=perf_counter() - start,
-        row_counts=model._row_counts,
+        least_rows=encoded.least_rows,
+        row_counts=encoded.row_counts,
         rows=rows,
         on_rows=on_rows,
         measurements=measurements,
     )
+    return statement.with_least_rows(request.table.min_samples_leaf)
 
 
-def _finest(
-    model: BaseOptimalTree, task: Any, y: Any, rows: Rows
-) -> tuple[Rows, LeafProblem | LimitedOnRows, Scale]:
+def _finest(request: Request, rows: Rows) -> tuple[Rows, LeafProblem | LimitedOnRows, Scale]:
     """Return the rows with the weights that leave least to rounding, and the task on them."""
-    stated = (rows, *_on(model, task, y, rows))
+    stated = (rows, *_on(request, rows))
     has_choice = rows.prices is not None and rows.sample_weight is not None
     if not has_choice or not first_problem(stated[1]).rounding:
         return stated
@@ -411,17 +417,16 @@ def _finest(
             quantum=rounded.quantum,
             given=_given(rows.sample_weight, rows.n_rows, rows.kept),
         )
-        others.append((coarser, *_on(model, task, y, coarser)))
+        others.append((coarser, *_on(request, coarser)))
     return min(stated, *others, key=lambda one: first_problem(one[1]).rounding)
 
 
-def _on(
-    model: BaseOptimalTree, task: Any, y: Any, rows: Rows
-) -> tuple[LeafProblem | LimitedOnRows, Scale]:
+def _on(request: Request, rows: Rows) -> tuple[LeafProblem | LimitedOnRows, Scale]:
     """Return the task in integers, and the scale of its costs."""
+    task, y = request.task.task, request.task.y
     on_rows = task.on(y, rows)
     problem = first_problem(on_rows)
-    complexity = read_penalty(model.complexity)
+    complexity = read_penalty(request.size.complexity)
     # The search makes room for a tree with the most splits, which all pay the penalty.
     wanted = complexity * problem.complexity_unit / problem.unit
     share = min(wanted / max(problem.largest, 1), Fraction(1))
@@ -440,19 +445,19 @@ def _on(
         steps = (_INFINITE // leaves - 1) // (counted + (problem.largest + 2) * leaves)
         penalty = fitting_penalty(units, steps)
     stated = wanted if units == most else None
-    return on_rows, scale_of(model, problem, penalty, stated)
+    return on_rows, scale_of(request.size, problem, penalty, stated)
 
 
 def scale_of(
-    model: BaseOptimalTree, problem: LeafProblem, penalty: Fraction, stated: Fraction | None = None
+    size: SizeRequest, problem: LeafProblem, penalty: Fraction, stated: Fraction | None = None
 ) -> Scale:
     """Return the scale of a task on which a split costs so many units."""
     return Scale.of(
         penalty,
         problem.unit,
-        read_penalty(model.complexity),
+        read_penalty(size.complexity),
         constant=problem.constant,
-        per_leaf=model.complexity_per == "leaf",
+        per_leaf=size.complexity_per == "leaf",
         stated=stated,
     )
 

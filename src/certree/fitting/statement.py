@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +17,7 @@ from certree.numbers._scale import Scale
 from certree.results._answer import Answer
 from certree.results._certificate import Exact
 from certree.results._progress import Measure
+from certree.results._record import Record
 from certree.tree import Tree
 
 from .counted_rows import CountedRows
@@ -47,6 +48,8 @@ class Statement(ABC):
         Their numbers and sample weights, by which trees are described.
     seconds : float
         Time that stating took.
+    least_rows : int
+        Fewest rows in a leaf.
     row_counts : int64 array or None
         How many rows each row of `columns` stands for, if leaves have a least size; None: one each.
     """
@@ -59,12 +62,26 @@ class Statement(ABC):
     total_weight: Fraction
     counted: CountedRows
     seconds: float
+    least_rows: int
     row_counts: NDArray[np.int64] | None = None
+
+    certificate_kind: ClassVar[type[Record]]
+    """The class of certificates about trees."""
 
     @property
     def measures(self) -> tuple[str, str]:
         """What paths call the cost and the objective."""
         return "cost", "objective"
+
+    @property
+    def min_leaf(self) -> int:
+        """Fewest rows in a leaf, as the search counts them."""
+        return self.least_rows
+
+    @property
+    def may_share(self) -> bool:
+        """Whether several threads may search."""
+        return True
 
     @property
     @abstractmethod
@@ -101,6 +118,10 @@ class Statement(ABC):
     @abstractmethod
     def grow(self, nodes: engine.Nodes) -> Tree:
         """Return the tree that the nodes describe, with what its leaves predict."""
+
+    def grow_whole(self, nodes: engine.Nodes) -> tuple[Tree, Any]:
+        """Return the tree, and what else estimators keep of its nodes."""
+        return self.grow(nodes), None
 
     @abstractmethod
     def stated_weights(self) -> dict[str, Any]:

@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from certree import engine
 from certree.proofs._metric_search import MetricResult
-from certree.results._activity import activity
 from certree.results._certificate import Exact, exact
 from certree.results._progress import Callback, Measure, Observer, Progress, trees_so_far
 
 from .prove_metric import decimal
+from .request import Request
 from .state_groups import FairMetricStatement, FairStatement
-
-if TYPE_CHECKING:
-    from certree.estimators._fair import FairTreeClassifier
 
 
 class FairObserver(Observer):
@@ -71,14 +68,10 @@ class FairObserver(Observer):
 
 
 def watch_fair(
-    model: FairTreeClassifier,
-    statement: FairStatement,
-    callback: Callback | None,
-    *,
-    has_bounds: bool = True,
+    request: Request, statement: FairStatement, *, has_bounds: bool = True
 ) -> FairObserver | None:
     """Return what watches the search, if anything does."""
-    if callback is None and activity() is None:
+    if not request.is_watched:
         return None
     # Without groups, every tree is fair.
     knows_upper = has_bounds and statement.comparison is None
@@ -86,4 +79,4 @@ def watch_fair(
     is_metric = isinstance(statement, FairMetricStatement)
     to_cost: Callable[[Any], Exact] = decimal if is_metric else statement.scale.cost
     measure = statement.measure
-    return FairObserver(to_cost, callback, measure, has_bounds, knows_upper)
+    return FairObserver(to_cost, request.callback, measure, has_bounds, knows_upper)

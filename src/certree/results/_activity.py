@@ -63,6 +63,7 @@ class Activity:
         self._observer: Observer | None = None
         self._logged: tuple[float, object] = (float("-inf"), None)
         self._ended = ""
+        self._certificate: Any = None
 
     @property
     def is_watched(self) -> bool:
@@ -96,10 +97,16 @@ class Activity:
             limit = "no limit" if self._call.limit is None else f"limit {self._call.limit:g} s"
             _LOG.info("%s: begins, %s", self.name, limit)
 
-    def end(self, certificate: Any = None, error: BaseException | None = None) -> None:
+    def prove(self, call: Budget, certificate: Any) -> None:
+        """Take note of what a call has proven, if it is this one and not a part of it."""
+        if call is self._call:
+            self._certificate = certificate
+
+    def end(self, error: BaseException | None = None) -> None:
         """Log the end of the call, and keep its result for the last line."""
         if not self.is_watched:
             return
+        certificate = None if error is not None else self._certificate
         result = "done" if error is None else f"ended by {type(error).__name__}"
         if certificate is not None:
             observer, result = self._observer, status_text(certificate.status)
@@ -169,14 +176,14 @@ def activity() -> Activity | None:
 
 
 @contextmanager
-def watched(owner: Any, verbose: object, call: Budget) -> Iterator[None]:
+def watched(by: str, verbose: object, call: Budget) -> Iterator[None]:
     """Show what a call of an estimator does; one inside another call is shown as a part of that."""
     if _CURRENT.get() is not None:
         yield
         return
     is_logged = _LOG.isEnabledFor(logging.INFO)
     screen = choose_screen(verbose, PATIENCE, is_logged=is_logged)
-    now = Activity(type(owner).__name__, call, screen, is_logged)
+    now = Activity(by, call, screen, is_logged)
     token = _CURRENT.set(now)
     try:
         now.begin()
@@ -186,9 +193,16 @@ def watched(owner: Any, verbose: object, call: Budget) -> Iterator[None]:
             except BaseException as error:
                 now.end(error=error)
                 raise
-            now.end(getattr(owner, "certificate_", None))
+            now.end()
     finally:
         _CURRENT.reset(token)
+
+
+def proven(call: Budget, certificate: Any) -> None:
+    """Say what a call has proven, for the line that ends it."""
+    now = activity()
+    if now is not None:
+        now.prove(call, certificate)
 
 
 def phase(text: str) -> None:

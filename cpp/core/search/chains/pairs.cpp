@@ -193,7 +193,7 @@ class ChainPairsOf final : public ChainPairs {
     return tangent.score(stub.top) + (stub.column >= 0 ? tangent.score(stub.rest) - tangent.penalty() : 0);
   }
 
-  // Two-leaf chains with the same ends: one is nowhere below another if it starts no flatter and ends no steeper
+  // Two-leaf chains with the same ends: one is at or above another everywhere if it starts no flatter and ends no steeper
   // (docs/theory/auc.md).
   static void keep_undominated(std::vector<Stub>& stubs) {
     std::sort(stubs.begin(), stubs.end(), [](const Stub& a, const Stub& b) {

@@ -125,7 +125,7 @@ namespace {
 
 bool are_equal(const ChainValue& a, const ChainValue& b) { return !(a < b) && !(b < a); }
 
-// Less than a value, by so little that no matter which.
+// The next smaller value with the same denominator.
 ChainValue just_below(const ChainValue& value) {
   if (value.rest > 0) return {value.whole, value.rest - 1, value.of};
   return {value.whole - 1, value.of - 1, value.of};
@@ -175,8 +175,8 @@ class ChainRoot {
   }
 
  private:
-  // What became of a split: unknown if the best value was there before.
-  enum class Fate : std::uint8_t { unknown, lacks, has };
+  // Whether a split has a tree of the best value: unknown if that value was known before the split was searched.
+  enum class BestTree : std::uint8_t { unknown, lacks, has };
 
   template <class Task>
   void share(const Task& task) {
@@ -189,7 +189,7 @@ class ChainRoot {
         [&] { context_.progress.observe(); });
   }
 
-  // What all trees together are known not to exceed.
+  // Tells of the bound: no tree has a larger value.
   void publish() {
     Cost open = -kInfinite;
     for (const Cost bound : bounds_) open = std::max(open, bound);
@@ -211,10 +211,10 @@ class ChainRoot {
     });
   }
 
-  Fate fate(std::size_t place) const {
+  BestTree fate(std::size_t place) const {
     const ChainValue& best = shared_.incumbent.value;
-    if (before_[place] < best) return after_[place] < best ? Fate::lacks : Fate::has;
-    return first_bounds_[order_[place]] <= just_below(best).whole ? Fate::lacks : Fate::unknown;
+    if (before_[place] < best) return after_[place] < best ? BestTree::lacks : BestTree::has;
+    return first_bounds_[order_[place]] <= just_below(best).whole ? BestTree::lacks : BestTree::unknown;
   }
 
   // The tree of the first split that has one of the best value: found again, from where the proof began, so that it is the
@@ -225,7 +225,7 @@ class ChainRoot {
     std::atomic<std::size_t> winner{bounds_.size()};
     Tree tree;
     share([&](ChainSearch& search, std::size_t place) {
-      if (place > winner.load() || fate(place) == Fate::lacks) return;
+      if (place > winner.load() || fate(place) == BestTree::lacks) return;
       const std::size_t split = order_[place];
       Cost bound = first_bounds_[split];
       if (!search.explore_split(root_, static_cast<std::int32_t>(split), depth_, bound, &from)) return;

@@ -86,11 +86,11 @@ class ChainSearch {
 
   Level& level_at(std::size_t level);
   bool make_sides(const Node& parent, std::int32_t column, std::size_t level);
-  // Bounds (chain_bounds.cpp).  Best scores of trees of a depth under the active tangents; false: stopped.
+  // Bounds (bounds.cpp).  Best scores of trees of a depth under the active tangents; false: stopped.
   bool best_scores(Side& side, std::int32_t depth, std::size_t level, Scores& out);
   bool search_best_scores(Side& side, std::int32_t depth, std::size_t level, Scores& out);
   void cap_scores(const Node& node, Scores& out) const;
-  // Lists (chain_lists.cpp); false: stopped.
+  // Lists (lists.cpp); false: stopped.
   bool list_both(std::int32_t depth, std::size_t level, const Scores& thresholds, ChainSet& yes, ChainSet& no);
   bool list_chains(Side& side, std::int32_t depth, std::size_t level, const Scores& thresholds, ChainSet& out);
   bool list_deep_chains(Side& side, std::int32_t depth, std::size_t level, const Scores& thresholds, ChainSet& out);

@@ -53,8 +53,8 @@ void ChainSet::keep(const std::vector<std::size_t>& indices) {
   scores_ = std::move(scores);
 }
 
-// A chain that is nowhere below another has at least its area, and at least its score under every tangent: candidates are
-// taken by falling area, and scores decide most comparisons.
+// A chain that is at or above another one everywhere has at least its area, and its score under every tangent: candidates
+// are taken by falling area, and scores decide most comparisons.
 bool ChainSet::keep_undominated(bool with_splits, Budget& budget) {
   if (size() < 2) return true;
   std::vector<Exact> area(size());

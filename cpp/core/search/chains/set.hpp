@@ -46,7 +46,7 @@ class ChainSet {
   // Copies everything given.
   void add(const Chain& chain, const Plan& origin);
   void clear();
-  // Leaves out chains that another one, with no more splits (if `with_splits`), is nowhere below (auc.md, theorem 1).
+  // Drops a chain if another one is at or above it everywhere, with no more splits if `with_splits` (auc.md, theorem 1).
   // False: stopped.
   bool keep_undominated(bool with_splits, Budget& budget);
   // Keeps the chains whose every score is above the threshold.

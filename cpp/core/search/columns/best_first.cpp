@@ -62,8 +62,9 @@ Ways Worker::ways(std::size_t level) {
   return {f.node.rows.key.low, f.node.n_columns, f.lower.data(), f.guess.data(), f.closed.data()};
 }
 
-void Worker::visit(std::size_t level, std::int32_t depth, std::int32_t split, Cost until, Record& record) {
+void Worker::visit(std::size_t level, std::int32_t depth, const NextWay& way, Cost bound, Record& record) {
   Frame& f = frame(level);
+  const std::int32_t split = way.best;
   const auto s = static_cast<std::size_t>(split);
   const auto total = [&](const AlignedArray<Cost>* ends) { return value_of_split(f, s, ends[0][s] + ends[1][s]); };
   const Cost known = f.child_lower[0][s] + f.child_lower[1][s];
@@ -74,8 +75,8 @@ void Worker::visit(std::size_t level, std::int32_t depth, std::int32_t split, Co
     const int holds = width(1) > width(0) ? 1 : 0;
     descend(level, split, holds != 0);
     // At least one above what is known, so that every visit makes progress.
-    const Cost child_threshold =
-        std::max(until - value_of_split(f, s, f.child_lower[1 - holds][s]), f.child_lower[holds][s] + 1);
+    const Cost rest = leave_at(*this, way, bound) - value_of_split(f, s, f.child_lower[1 - holds][s]);
+    const Cost child_threshold = std::max(rest, f.child_lower[holds][s] + 1);
     const Interval found = improve_node(*this, level + 1, depth, child_threshold, f.child_lower[holds][s]);
     f.child_lower[holds][s] = std::max(f.child_lower[holds][s], found.lower);
     f.child_upper[holds][s] = std::min(f.child_upper[holds][s], found.upper);
@@ -169,15 +170,15 @@ class BestFirst {
 
  private:
   struct Helper {
-    std::unique_ptr<Worker> worker;  // once its thread has come to it
+    std::unique_ptr<Worker> worker;  // null: its thread has not begun
     Record record;
   };
 
-  // Every thread has a root of its own, so none sees bounds change under its eyes.
+  // Every thread has a root of its own, so that no other thread changes the bounds that it reads.
   static Context context_of(const Context& context, SharedRoot& shared) {
     Context own = context;
     own.options.threads = 1;
-    if (shared.size() > 1) own.places = &shared.places();
+    if (shared.size() > 1) own.taken_ways = &shared.taken_ways();
     return own;
   }
 
@@ -200,7 +201,7 @@ class BestFirst {
     improver_.expect_proof(n * n / 4);
     improver_.take_turn();
     next_turn_ = 2 * context_.budget.work() + improver_.first_turn(kFirstTurn);
-    // The root's frame was the improver's.
+    // The improver has used the root's frame.
     return worker_.open_ways(0, kUnlimitedDepth, record_);
   }
 

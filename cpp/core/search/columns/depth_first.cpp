@@ -141,8 +141,8 @@ class DepthFirst {
     return context_.options.turn_work > 0 || done > kLongProof || improver_.likely_proof() > kFarProof;
   }
 
-  // A bound that rises long before the proof ends: that no tree costs less than a part of the incumbent is shown sooner, and
-  // what is proven on the way stays in the table.
+  // A bound that rises long before the proof ends: it takes less to show that no tree costs less than a part of the
+  // incumbent, and what is proven on the way stays in the table.
   void raise_bound() {
     for (int part = 4; part > 0 && !is_done(); --part) {
       const Interval now = context_.progress.interval();

@@ -42,7 +42,7 @@ Worker::Worker(const Context& context, bool is_main, int number)
                context.options.use_column_reduction),
       depth_two_(context.statistic.make(depth_two_settings(context.options), factory_, context.budget, context.memory)),
       common_(context.memory),
-      place_(context.places, number) {
+      chooser_(context.taken_ways, number) {
   if (is_main) start_at_root();
 }
 
@@ -71,8 +71,7 @@ void Worker::start_below(const std::vector<Assignment::Step>& path) {
   }
 }
 
-Frame& Worker::frame(std::size_t level) {
-  if (level == 0 && root_ != nullptr) return *root_;
+Frame& Worker::add_frames(std::size_t level) {
   while (frames_.size() <= level) frames_.push_back(std::make_unique<Frame>(context_.memory));
   return *frames_[level];
 }
@@ -239,7 +238,7 @@ bool Worker::open(std::size_t level, std::int32_t depth, Record& record, Cost sh
 // What is known of the parent's children serves the node's: with g the split that led here, the rows where f holds in the
 // node are those where f holds in the parent, less those on the other side of g (bounds/nested_sets.hpp).
 void Worker::inherit_bounds(std::size_t level, std::int32_t depth) {
-  // The root's bounds change under the eyes of other threads.
+  // Other threads may change the root's bounds meanwhile.
   if (!context_.options.use_nested_sets || level == 0 || (level == 1 && context_.options.threads > 1)) return;
   // Prices of paths are those below the node's own splits.
   if (context_.tests != nullptr) return;
@@ -363,7 +362,7 @@ void Worker::check_known_tree(const Frame& f, std::int32_t depth, const Record& 
     const Fingerprint& key = f.node.rows.key;
     context_.known_tree->check(key, depth, record.interval.lower, "node");
     for (std::size_t s = 0; f.is_open && s < static_cast<std::size_t>(f.node.n_columns); ++s)
-      // Infinite: left out for good, which shows in the bound of the node if it was wrong.
+      // Infinite: the split was left out; if that was wrong, the bound of the node is too high, which is checked above.
       if (f.lower[s] < kInfinite) context_.known_tree->check_split(key, depth, f.node.column[s], f.lower[s]);
   }
 }

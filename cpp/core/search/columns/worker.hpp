@@ -58,8 +58,8 @@ struct Context {
   std::vector<SplitBound>* splits = nullptr;
   // Where good trees are looked for over several runs of a search; null: it is this run's own.
   ImproverState* improver = nullptr;
-  // Best-first: where the other threads are; null: there are none.
-  Places* places = nullptr;
+  // Best-first: the ways that other threads have taken; null: there are none.
+  TakenWays* taken_ways = nullptr;
 };
 
 // A node under search.
@@ -101,7 +101,10 @@ class Worker {
   // Makes level 0 the root, as the main worker has it.
   void start_at_root();
 
-  Frame& frame(std::size_t level);
+  Frame& frame(std::size_t level) {
+    if (level == 0 && root_ != nullptr) return *root_;
+    return level < frames_.size() ? *frames_[level] : add_frames(level);
+  }
   // Makes level 0 another worker's frame, which this one only reads.
   void share_root(Frame& root) { root_ = &root; }
 
@@ -118,14 +121,14 @@ class Worker {
   bool open_ways(std::size_t level, std::int32_t depth, Record& record);
   Ways ways(std::size_t level);
   Cost least_lower(std::size_t level) { return least_lower(frame(level)); }
-  void visit(std::size_t level, std::int32_t depth, std::int32_t split, Cost until, Record& record);
+  void visit(std::size_t level, std::int32_t depth, const NextWay& way, Cost bound, Record& record);
   void remember_node(std::size_t level, std::int32_t depth, const Record& record, std::int64_t effort);
   bool may_leave_early() const;
   Cost overestimate() const;
-  Place& place() { return place_; }
+  WayChooser& chooser() { return chooser_; }
   std::int64_t work() const { return context_.budget.work(); }
 
-  // The pieces of `solve`, for whoever drives a node's splits himself (the root, under several threads).
+  // The pieces of `solve`, for a caller that chooses the splits of a node itself (the root, with several threads).
   // `shallow_lower`: a lower bound of the node's optimum with one level less.
   bool open(std::size_t level, std::int32_t depth, Record& record, Cost shallow_lower = 0);
   std::int32_t next_split(const Frame& frame) const;
@@ -192,6 +195,7 @@ class Worker {
     Record child[2];
   };
   Scratch& scratch(std::size_t level);
+  Frame& add_frames(std::size_t level);
   // The rows of a child, keyed with what is left to pay there.
   void child_rows(const Frame& parent, std::int32_t split, bool holds, RowSet& out);
   void use_earlier_solves(const Fingerprint& key, std::int32_t depth, Cost& lower);
@@ -216,7 +220,7 @@ class Worker {
   AlignedArray<Cost> common_;  // for close_split
   Paid after_;                 // for child_rows
   Frame* root_ = nullptr;
-  Place place_;
+  WayChooser chooser_;
   Counters counters_;
 };
 

@@ -25,7 +25,7 @@ struct FrontPoint {
 };
 using FrontPoints = std::vector<FrontPoint>;
 
-// How a point came to be; what the numbers mean is the writer's business, except that a negative `kind` is no tree.
+// How a point came to be; whoever writes it says what the numbers mean, except that a negative `kind` is not a tree.
 struct Origin {
   std::int32_t kind = -1;
   std::int32_t yes = -1;

@@ -10,7 +10,7 @@ namespace certree {
 
 namespace {
 
-// With three or more dimensions a point is compared with so many others: dropping fewer points costs time, not truth.
+// With three or more dimensions a point is compared with so many others: dropping fewer costs time only.
 constexpr std::size_t kComparisons = 256;
 constexpr std::size_t kFirstSlots = 256;
 constexpr std::size_t kFirstSweep = 256;

@@ -156,8 +156,8 @@ class LimitSearch {
   Budget& budget_;
   MemoryBudget& memory_;
   PointWatch& watch_;
-  LimitShared* first_;   // who asked first
-  LimitShared* shared_;  // who asks now
+  LimitShared* first_;   // the first question
+  LimitShared* shared_;  // the question at hand
   int worker_;
   NodeFactory factory_;
   LimitAdder adder_;
@@ -167,7 +167,7 @@ class LimitSearch {
   Plans plans_;
   std::unordered_map<Fingerprint, Known, FingerprintHash> lists_;
   std::int64_t list_bytes_ = 0, bound_bytes_ = 0;
-  std::int64_t first_bytes_ = 0;  // of bounds for who asked first
+  std::int64_t first_bytes_ = 0;  // of the bounds for the first question
   std::int64_t charged_ = 0;
   std::vector<Cost> split_weights_;
   // Scratch.

@@ -173,7 +173,7 @@ void MultiwaySearch::make_canonical() {
     shared_.best = std::move(tree);
 }
 
-// The root's test is root_.column; its parts' trees are in the table.
+// The root's test is record.column; its parts' trees are in the table.
 void MultiwaySearch::publish(MultiwaySearch&, const Record& record) {
   MultiwayFrame& root = frame(0);
   const auto found = std::find_if(root.tests.begin(), root.tests.end(),

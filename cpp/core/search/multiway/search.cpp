@@ -9,7 +9,7 @@ namespace certree {
 MultiwaySearch::MultiwaySearch(const MultiwayContext& context, MultiwayShared& shared, int number)
     : context_(context),
       shared_(shared),
-      place_(&shared.root.places(), number),
+      chooser_(&shared.root.taken_ways(), number),
       nodes_(context.data, context.tests, context.settings, context.memory),
       pass_(make_multiway_pass(context.data, context.task, context.settings, context.budget, context.memory)),
       rows_(context.memory) {
@@ -32,7 +32,7 @@ MultiwayFrame& MultiwaySearch::frame(std::size_t level) {
 }
 
 bool MultiwaySearch::poll() {
-  if (place_.worker() == 0) context_.progress.observe();
+  if (chooser_.worker() == 0) context_.progress.observe();
   return context_.budget.poll();
 }
 
@@ -202,14 +202,14 @@ Ways MultiwaySearch::ways(std::size_t level) {
           f.closed.data()};
 }
 
-void MultiwaySearch::visit(std::size_t level, std::int32_t depth, std::int32_t way, Cost until, Record& record) {
+void MultiwaySearch::visit(std::size_t level, std::int32_t depth, const NextWay& way, Cost bound, Record& record) {
   MultiwayFrame& f = frame(level);
-  const NodeTest test = f.tests[static_cast<std::size_t>(way)];
+  const NodeTest test = f.tests[static_cast<std::size_t>(way.best)];
   bool is_known = true;
   for (std::int32_t o = test.first; o < test.last; ++o)
     is_known = is_known && f.looked_up[static_cast<std::size_t>(f.outcomes[static_cast<std::size_t>(o)].part)];
   if (is_known) {
-    improve_part(level, depth, test, until);
+    improve_part(level, depth, test, leave_at(*this, way, bound));
   } else {
     look_up(level, depth, test);
   }

@@ -61,13 +61,13 @@ class MultiwaySearch {
   bool open_ways(std::size_t level, std::int32_t depth, Record& record);
   Ways ways(std::size_t level);
   Cost least_lower(std::size_t level);
-  void visit(std::size_t level, std::int32_t depth, std::int32_t way, Cost until, Record& record);
+  void visit(std::size_t level, std::int32_t depth, const NextWay& way, Cost bound, Record& record);
   void remember_node(std::size_t level, std::int32_t depth, const Record& record, std::int64_t effort) {
     remember(key(level), depth, record, effort);
   }
   bool may_leave_early() const;
   Cost overestimate() const { return context_.settings.objective.split_penalty; }
-  Place& place() { return place_; }
+  WayChooser& chooser() { return chooser_; }
   bool poll();
   std::int64_t work() const { return context_.budget.work(); }
   Counters& counters() { return counters_; }
@@ -107,7 +107,7 @@ class MultiwaySearch {
 
   MultiwayContext context_;
   MultiwayShared& shared_;
-  Place place_;
+  WayChooser chooser_;
   MultiwayNodes nodes_;
   std::unique_ptr<MultiwayPass> pass_;
   std::vector<std::unique_ptr<MultiwayFrame>> frames_;

@@ -14,7 +14,7 @@ namespace certree {
 
 namespace {
 
-// A threshold is evaluated this share of all cost past what could still win: a wider margin skips more of its neighbours.
+// A threshold is evaluated this share of all cost beyond what could still win: a wider margin skips more of its neighbours.
 constexpr Cost kSlackShare = 128;
 // Looking at so many values takes some milliseconds.
 constexpr std::int64_t kManyValues = std::int64_t{1} << 18;

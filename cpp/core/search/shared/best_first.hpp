@@ -7,8 +7,8 @@
 // the widest interval.  A node is left again when its bound passes the threshold at which another way looks better: the
 // second-best bound plus an overestimate, which saves most of the returns.  Expansion is the depth-two pass: it closes a
 // node, or improves both ends of its interval, and gives every child its first.  Back-propagation is the return of the
-// recursion; SOLVED is an interval that has become a point.  No graph is stored, so forgetting table entries costs time and
-// never truth.
+// recursion; SOLVED is an interval that has become a point.  No graph is stored, so forgetting table entries costs time, and
+// never makes a bound wrong.
 //
 // Several threads start at the root alike, and share the table and what is known of the ways of the root
 // (search/shared/shared_root.hpp).  Where one is at work, another takes the next best way.  The optimum does not depend on
@@ -19,10 +19,10 @@
 //     key(level), recall(key, depth), remember_node(level, depth, record, effort)   what the table knows of the node
 //     open_ways(level, depth, record)   expands the node; false: stopped
 //     ways(level), least_lower(level)   its ways, and the least of their lower bounds
-//     visit(level, depth, way, until, record)   takes one step at a way: asks the table about its children, or improves
-//                                       one of them until the bound of the way reaches `until`
+//     visit(level, depth, way, bound, record)   takes one step at a way: asks the table about its children, or improves
+//                                       one of them until the bound of the way reaches `leave_at`
 //     may_leave_early(), overestimate() when a node is left for a better way
-//     place(), poll(), work(), counters()
+//     chooser(), poll(), work(), counters()
 #pragma once
 
 #include <algorithm>
@@ -35,14 +35,19 @@
 
 namespace certree {
 
+// The bound of a way at which it is left for the second-best one.
+template <class Search>
+Cost leave_at(const Search& search, const NextWay& way, Cost bound) {
+  return search.may_leave_early() ? std::min(bound, way.second + search.overestimate()) : bound;
+}
+
 // One step at a node.  False: nothing is left below `threshold`.
 template <class Search>
 bool improve_best_way(Search& search, std::size_t level, std::int32_t depth, Cost threshold, Record& record) {
   const Cost bound = std::min(record.interval.upper, threshold);
-  const NextWay next = search.place().choose(level, search.ways(level), bound);
-  if (next.best < 0) return false;
-  const Cost until = search.may_leave_early() ? std::min(bound, next.second + search.overestimate()) : bound;
-  search.visit(level, depth, next.best, until, record);
+  const NextWay way = search.chooser().choose(level, search.ways(level), bound);
+  if (way.best < 0) return false;
+  search.visit(level, depth, way, bound, record);
   return true;
 }
 

@@ -46,7 +46,7 @@ std::int64_t CurveTable::store(const Fingerprint& key, Curve curve) {
   const auto bytes = static_cast<std::int64_t>(curve.size() * 24 + 160);
   std::int64_t forgotten = 0;
   if (max_bytes_ > 0 && bytes_ + bytes > max_bytes_) {
-    // Forgetting costs time, never correctness.
+    // Forgetting costs time, and never makes an answer wrong.
     forgotten = static_cast<std::int64_t>(known_.size());
     clear();
   }

@@ -1,5 +1,5 @@
-// What the construction of trees by hand (search/shared/improver.hpp) asks of a search: its nodes, their tests, and exact best
-// trees of small depth.  Level 0 is the whole problem; `descend` makes the next level a child of a test.
+// What the improver (search/shared/improver.hpp), which grows trees without a proof, asks of a search: its nodes, their
+// tests, and exact best trees of small depth.  Level 0 is the whole problem; `descend` makes the next level a child of a test.
 #pragma once
 
 #include <cstddef>
@@ -28,7 +28,7 @@ class Grower {
   // Tests that deserve a look, the most promising first; at most this many.
   virtual void candidates(std::size_t level, std::size_t most, std::vector<std::int32_t>& out) = 0;
   virtual void descend(std::size_t level, std::int32_t test, bool holds) = 0;
-  // The value of the best tree of this depth, and the tree; kInfinite: the budget ended.  `floor`: no tree of any depth has less.
+  // The value of the best tree of this depth, and the tree; kInfinite: the budget ended.  `floor`: no tree costs less.
   virtual Cost solve(std::size_t level, std::int32_t depth, Tree& tree, Cost* floor) = 0;
   virtual bool poll() = 0;
   // Gives back the memory of all levels but the first.

@@ -38,7 +38,7 @@ class PointWatch {
     const std::lock_guard lock(mutex_);
     history_.push_back({budget_.seconds(), budget_.work(), n_points});
   }
-  // To be called often from the main thread, and never under a lock.  Who asked to stop is not asked again.
+  // To be called often from the main thread, and never under a lock.  An observer that asked to stop is not called again.
   void observe() {
     if (!observer_ || budget_.reason() == StopReason::interrupted) return;
     const double seconds = budget_.seconds();

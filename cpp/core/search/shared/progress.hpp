@@ -56,7 +56,7 @@ class Progress {
     tree_ = std::move(tree);
     record();
   }
-  // Only trees that cost less than this count: the caller has one of this value, or needs no other.
+  // Only trees that cost less than this are looked for: the caller has one of this value, or does not need one.
   void assume(Cost value) {
     const std::lock_guard lock(mutex_);
     if (value < now_.upper) {
@@ -83,7 +83,7 @@ class Progress {
     const std::lock_guard lock(mutex_);
     return {now_.lower, now_.upper};
   }
-  // Nothing better than the gap is left to find, or nothing but a choice among trees of the same value to the caller.
+  // No tree is better by more than the gap, or only a choice is left among trees that cost the caller the same.
   bool is_closed(Cost gap) const {
     const std::lock_guard lock(mutex_);
     return now_.upper - now_.lower <= gap || (unit_ > 0 && now_.upper / unit_ == now_.lower / unit_);
@@ -97,8 +97,8 @@ class Progress {
   const Tree& tree() const { return tree_; }
   const std::vector<ProgressEvent>& history() const { return history_; }
 
-  // To be called often from the main thread.  Who asked to stop is not asked again, and nobody is told of a value that no tree
-  // has: before the first leaf there is nothing to tell.
+  // To be called often from the main thread.  An observer that asked to stop is not called again, and it only sees values that
+  // some tree has: before the first leaf it is not called.
   void observe() {
     if (!observer_ || budget_.reason() == StopReason::interrupted) return;
     const double seconds = budget_.seconds();
@@ -122,7 +122,7 @@ class Progress {
     alarm(std::string(one) + " of " + std::to_string(value) + " contradicts " + other + " of " + std::to_string(than));
   }
   void record() {
-    // What is left is a choice among trees of the same value to the caller: worth some effort, not any.
+    // Only a choice is left among trees that cost the caller the same: worth a limited effort.
     if (unit_ > 0 && now_.upper / unit_ == now_.lower / unit_) budget_.grant_effort();
     now_.seconds = budget_.seconds();
     now_.work = budget_.work();

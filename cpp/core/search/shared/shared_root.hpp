@@ -17,9 +17,9 @@
 namespace certree {
 
 // The way that each worker has taken at each level, so that others take another one: a hint, never a lock.
-class Places {
+class TakenWays {
  public:
-  explicit Places(int workers) : ways_(static_cast<std::size_t>(workers) * kLevels) {}
+  explicit TakenWays(int workers) : ways_(static_cast<std::size_t>(workers) * kLevels) {}
 
   void enter(int worker, std::size_t level, std::uint64_t node, std::int32_t way) {
     if (ways_.size() > kLevels && level < kLevels) at(worker, level).store(tag(node, way), std::memory_order_relaxed);
@@ -80,33 +80,33 @@ inline NextWay next_way(const Ways& ways, Cost bound, const std::vector<std::int
   return taken.empty() ? NextWay{} : next_way(ways, bound, {});
 }
 
-// One worker's place among the threads.
-class Place {
+// Chooses the ways of one worker.
+class WayChooser {
  public:
-  // `places`: null, if there are no other threads.
-  Place(Places* places, int worker) : places_(places), worker_(worker) {}
+  // `ways`: null, if there are no other threads.
+  WayChooser(TakenWays* ways, int worker) : taken_ways_(ways), worker_(worker) {}
 
   int worker() const { return worker_; }
   // The way to take next below `bound`; -1: there is none.
   NextWay choose(std::size_t level, const Ways& ways, Cost bound) {
-    if (places_ != nullptr) places_->taken(worker_, level, ways.node, taken_);
+    if (taken_ways_ != nullptr) taken_ways_->taken(worker_, level, ways.node, taken_);
     const NextWay next = next_way(ways, bound, taken_);
-    if (places_ != nullptr && next.best >= 0) places_->enter(worker_, level, ways.node, next.best);
+    if (taken_ways_ != nullptr && next.best >= 0) taken_ways_->enter(worker_, level, ways.node, next.best);
     return next;
   }
 
  private:
-  Places* places_;
+  TakenWays* taken_ways_;
   int worker_;
   std::vector<std::int32_t> taken_;
 };
 
 class SharedRoot {
  public:
-  explicit SharedRoot(int threads) : threads_(threads), places_(threads_.size()) {}
+  explicit SharedRoot(int threads) : threads_(threads), taken_ways_(threads_.size()) {}
 
   int size() const { return threads_.size(); }
-  Places& places() { return places_; }
+  TakenWays& taken_ways() { return taken_ways_; }
   std::mutex& mutex() { return mutex_; }
 
   // Calls drive(worker) in all threads until the first of them returns, or so much work is done.  A thread that finds no
@@ -131,7 +131,7 @@ class SharedRoot {
 
  private:
   ThreadPool threads_;
-  Places places_;
+  TakenWays taken_ways_;
   std::mutex mutex_;
 };
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
@@ -18,12 +19,15 @@ from certree.estimators._sklearn_bases import ClusterMixin
 from certree.estimators._task_tree import BaseTaskTree
 from certree.estimators._vocabulary import fitted, fixed, parameter, with_parameters
 from certree.exceptions import warn
-from certree.fitting.state_task import Reached, TaskStatement, state_task
-from certree.fitting.statement import Statement
+from certree.fitting.fit import fit
+from certree.fitting.fitted import Fitted
+from certree.fitting.goals import TaskGoal
+from certree.fitting.read import count_rows
+from certree.fitting.request import Request
+from certree.fitting.state_task import Reached, TaskStatement
 from certree.leaves.numbers.squares import SquaredError, SquareProblem
 from certree.numbers._fixed_point import check_size, refuse_tiny
 from certree.numbers._fractions import to_float
-from certree.results._answer import Answer
 from certree.results._progress import Callback
 from certree.tasks._task import Rows, Task
 from certree.tree import Clusters
@@ -77,6 +81,19 @@ class ClusterStatement(TaskStatement):
         counts, rows = self.amounts(nodes, reached.leaves)
         names = self.problem.output_names
         return Clusters.of_outputs(centres, nodes.is_leaf, counts, names, rows)
+
+
+@dataclass(frozen=True, kw_only=True)
+class CentreGoal(TaskGoal):
+    """Clusters of a table.
+
+    Attributes
+    ----------
+    columns : list of int
+        The columns whose distances count.
+    """
+
+    columns: list[int]
 
 
 @with_parameters
@@ -212,22 +229,33 @@ class OptimalTreeClusterer(ClusterMixin, BaseTaskTree):
         OptimalTreeClusterer
             The fitted estimator itself.
         """
-        route = self._plan(path=path)
-        n_rows = self._row_count(X)
-        target = self._find_centres(X)
-        task = self._task(target, n_rows, sample_weight)
-        self._fit_and_report(route, task, X, target, sample_weight, callback, path)
-        _warn_about_missing(target)
+        request = Request.of(self, X, y, sample_weight, callback=callback, path=path)
+        self._take(fit(request))
+        _warn_about_missing(request.goal.y)
         self.labels_ = self.predict(X)
         return self
 
-    def _find_centres(self, X: Any) -> NamedArray:
-        """Choose the columns whose distances count, and return their numbers."""
+    def _goal(
+        self, X: Any, y: Any, sample_weight: Any, costs: Any = None, **call: Any
+    ) -> CentreGoal:
+        count_rows(X)  # refuses an empty table
         table = read_table(X)
-        self._centre_columns = self._choose_columns(table)
-        found = self._read_centres(table, self._centre_columns)
-        self.centre_names_ = list(found.columns or ())
-        return found
+        chosen = self._choose_columns(table)
+        found = self._read_centres(table, chosen)
+        task = self._task(found, table.n_rows)
+        return CentreGoal(y=found, task=task, kind=ClusterStatement, columns=chosen)
+
+    def _take(self, fitted: Fitted) -> Self:
+        super()._take(fitted)
+        goal, statement = fitted.goal, fitted.statement
+        assert isinstance(goal, CentreGoal)
+        assert isinstance(statement, TaskStatement)
+        assert isinstance(statement.problem, SquareProblem)
+        self._centre_columns, self.centre_names_ = goal.columns, list(goal.y.columns or ())
+        self._scales = np.array(statement.problem.output_weights, dtype=np.float64)
+        if fitted.certificate is not None:
+            self.inertia_ = to_float(self.certificate_.leaf_cost)
+        return self
 
     def _choose_columns(self, table: Table) -> list[int]:
         """Return the columns whose distances count."""
@@ -268,30 +296,9 @@ class OptimalTreeClusterer(ClusterMixin, BaseTaskTree):
     def _task(self, y: Any, n_rows: int, sample_weight: Any = None, costs: Any = None) -> Task:
         return _Spread(self.scale)
 
-    def _state(
-        self, task: Any, X: Any, y: Any, sample_weight: Any, path: bool = False
-    ) -> TaskStatement:
-        question = self._question("path" if path else "tree")
-        return state_task(self, task, X, y, sample_weight, ClusterStatement, question)
-
-    def _keep(self, statement: TaskStatement, answer: Answer, *args: Any, **more: Any) -> None:
-        super()._keep(statement, answer, *args, **more)
-        self.inertia_ = to_float(self.certificate_.leaf_cost)
-
-    def _hold(self, statement: TaskStatement, nodes: engine.Nodes) -> None:
-        super()._hold(statement, nodes)
-        problem = statement.problem
-        assert isinstance(problem, SquareProblem)
-        self._scales = np.array(problem.output_weights, dtype=np.float64)
-
     def _prepare(self, X: Any, y: Any, params: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
-        self._find_centres(X)  # raises if there are no numbers
+        self._choose_columns(read_table(X))  # raises if there are no numbers
         return None, params
-
-    def _state_path(
-        self, X: Any, y: Any, sample_weight: Any = None, **more: Any
-    ) -> Statement | None:
-        return super()._state_path(X, self._find_centres(X), sample_weight, **more)
 
     def _score_part(self, X: Any, y: Any, **params: Any) -> float:
         weights = params.get("sample_weight")

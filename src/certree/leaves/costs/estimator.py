@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,20 +19,26 @@ from certree.estimators._sklearn_bases import ClassifierMixin
 from certree.estimators._task_tree import BaseTaskTree
 from certree.estimators._vocabulary import fitted, parameter, with_parameters
 from certree.fitting.asked import COSTS, Objective
+from certree.fitting.fit import fit
+from certree.fitting.fitted import Fitted
 from certree.fitting.measurements import Measurements
+from certree.fitting.plan import plan
+from certree.fitting.read import count_rows
+from certree.fitting.request import Request
 from certree.fitting.state_task import TaskStatement
-from certree.fitting.statement import Statement
 from certree.fitting.tree_limits import capacity_limits, split_limits, with_limits
 from certree.leaves.costs.loss import CostMatrix, RowCosts
 from certree.numbers._exact import check_weights
 from certree.numbers._fixed_point import check_numbers
-from certree.results._answer import Answer
 from certree.results._progress import Callback
 from certree.results._summary import CostReport
 from certree.tasks._label_costs import LabelProblem, _LabelTask, match_classes, read_labels, summed
 from certree.tasks._limit import LeafMinimum, Limit
 from certree.tasks._limited import Limited
 from certree.tasks._task import Rows, Task
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 
 class _LabelledCosts(RowCosts):
@@ -179,38 +185,32 @@ class CostSensitiveTreeClassifier(ClassifierMixin, BaseTaskTree):
         CostSensitiveTreeClassifier
             The fitted estimator itself.
         """
-        route = self._plan(path=path, costs=costs)
-        n_rows = self._row_count(X)
-        task = self._task(y, n_rows, sample_weight, costs)
-        self._fit_and_report(route, task, X, y, sample_weight, callback, path)
-        return self
+        request = Request.of(self, X, y, sample_weight, callback=callback, path=path, costs=costs)
+        return self._take(fit(request))
 
     def _what_is_optimised(self) -> Objective:
         return Objective(COSTS, "costs")
 
     def _fit_groups(self, reduced: Reduced, **more: Any) -> None:
         labels = reduced.target if reduced.costs is not None else labels_of(self, reduced)
-        self.fit(reduced, labels, reduced.weights, costs=reduced.costs, **more)
+        given = {"costs": reduced.costs, "reduced": True, **more}
+        self._take(fit(Request.of(self, reduced, labels, reduced.weights, **given)))
 
-    def _keep(self, statement: TaskStatement, answer: Answer, *kind: Any, **more: Any) -> None:
-        super()._keep(statement, answer, *kind, **more)
-        self.classes_ = as_array(statement.problem.classes())
+    def _take(self, fitted: Fitted) -> Self:
+        super()._take(fitted)
+        assert isinstance(fitted.statement, TaskStatement)
+        self.classes_ = as_array(fitted.statement.problem.classes())
         self.n_classes_ = len(self.classes_)
+        return self
 
     def _prepare(self, X: Any, y: Any, params: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
-        self._plan(costs=params.get("costs"))
-        n_rows, given = self._row_count(X), (params.get("sample_weight"), params.get("costs"))
+        self._check_parameters()
+        plan(self._what_is_asked(costs=params.get("costs")))
+        n_rows, given = count_rows(X), (params.get("sample_weight"), params.get("costs"))
         labels = None if y is None else check_labels(y, n_rows, type(self).__name__)
         if self.classes is None:
             self.classes = self._objective(labels, n_rows, *given).table(labels, n_rows)[0]
         return labels, params
-
-    def _state_path(
-        self, X: Any, y: Any, sample_weight: Any = None, **more: Any
-    ) -> Statement | None:
-        statement = super()._state_path(X, y, sample_weight, **more)
-        self.classes_ = as_array(self.classes)
-        return statement
 
     def _task(
         self, y: Any, n_rows: int, sample_weight: Any = None, costs: Any = None
@@ -391,7 +391,7 @@ class CostSensitiveTreeClassifier(ClassifierMixin, BaseTaskTree):
             As for :meth:`expected_cost`; the frequencies of classes are those in `y`.
         """
         mean = self.expected_cost(X, y, sample_weight, costs=costs)
-        labels = check_labels(y, int(self._row_count(X)), type(self).__name__)
+        labels = check_labels(y, count_rows(X), type(self).__name__)
         weights = np.ones(len(labels))
         if sample_weight is not None:
             weights = check_weights(sample_weight, len(labels))

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
-from typing import Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,8 +18,10 @@ from certree.estimators._sklearn_bases import RegressorMixin
 from certree.estimators._task_tree import BaseTargetTree
 from certree.estimators._vocabulary import DepthByPosition, fitted, parameter, with_parameters
 from certree.exceptions import warn
+from certree.fitting.fitted import Fitted
+from certree.fitting.goals import TaskGoal
 from certree.fitting.plan import plan
-from certree.fitting.state_task import Reached, TaskStatement, state_task
+from certree.fitting.state_task import Reached, TaskStatement
 from certree.leaves.linear.loss import LinearError, LinearProblem
 from certree.leaves.numbers.estimator import read_numbers
 from certree.leaves.numbers.squares import SquaredError
@@ -26,6 +29,9 @@ from certree.tasks._task import Task
 from certree.tree import LinearLeaves
 from certree.tree._payload_values import distinct
 from certree.tree._structure import default_names
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 # Models of one column choose among so many at most, and models of several have so many at most:
 # the sums that the search adds up grow with them, by their square for the latter.
@@ -169,24 +175,29 @@ class LinearTreeRegressor(RegressorMixin, DepthByPosition, BaseTargetTree):
             return SquaredError()
         return LinearError(np.zeros((n_rows, 0)), self.leaf_model == "simple", float(self.ridge))
 
-    def _state(
-        self, task: Any, X: Any, y: Any, sample_weight: Any, path: bool = False
-    ) -> TaskStatement:
-        self.model_features_, self.model_units_ = np.zeros(0, dtype=np.intp), ()
-        if not isinstance(task, LinearError):
-            return super()._state(task, X, y, sample_weight, path)
+    def _goal(self, X: Any, y: Any, sample_weight: Any, costs: Any = None, **call: Any) -> TaskGoal:
+        goal = super()._goal(X, y, sample_weight, **call)
+        if not isinstance(goal.task, LinearError):
+            return goal
         table = read_table(X)
         features = self._choose_features(table)
         if not features:
-            return super()._state(SquaredError(), X, y, sample_weight, path)
-        self.model_features_ = np.array(features, dtype=np.intp)
+            return replace(goal, task=SquaredError())
         columns = np.stack([table.column(f) for f in features], axis=1)
-        task = LinearError(columns, task.is_simple, task.ridge, tuple(features))
-        question = self._question("path" if path else "tree")
-        found = state_task(self, task, X, y, sample_weight, LinearStatement, question)
-        assert isinstance(found.problem, LinearProblem)
-        self.model_units_ = found.problem.units_of_columns
-        return found
+        task = LinearError(columns, goal.task.is_simple, goal.task.ridge, tuple(features))
+        # Every coefficient beside the first needs a row of its own.
+        more = 1 if task.is_simple else len(features)
+        return replace(goal, task=task, kind=LinearStatement, more_rows=more)
+
+    def _take(self, fitted: Fitted) -> Self:
+        super()._take(fitted)
+        self.model_features_, self.model_units_ = np.zeros(0, dtype=np.intp), ()
+        assert isinstance(fitted.statement, TaskStatement)
+        problem = fitted.statement.problem
+        if isinstance(problem, LinearProblem):
+            self.model_features_ = np.array(problem.task.features, dtype=np.intp)
+            self.model_units_ = problem.units_of_columns
+        return self
 
     def _prepare(self, X: Any, y: Any, params: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
         if self.leaf_model != "constant":
@@ -243,12 +254,6 @@ class LinearTreeRegressor(RegressorMixin, DepthByPosition, BaseTargetTree):
                     f"{int(np.argmax(lacking))}; fill values in, or leave it to the questions."
                 )
         return found
-
-    @property
-    def _more_rows(self) -> int:
-        # Every coefficient beside the first needs a row of its own.
-        n_columns = len(self.model_features_)
-        return min(n_columns, 1) if self.leaf_model == "simple" else n_columns
 
     def _read_target(self, y: Any, n_rows: int) -> NDArray[np.float64]:
         if y is not None:

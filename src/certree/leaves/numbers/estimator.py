@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +18,10 @@ from certree.estimators._sklearn_bases import RegressorMixin
 from certree.estimators._task_tree import BaseTargetTree
 from certree.estimators._vocabulary import DepthByPosition, fitted, parameter, with_parameters
 from certree.fitting.asked import LEAVES, Objective
+from certree.fitting.fit import fit
+from certree.fitting.fitted import Fitted
 from certree.fitting.plan import plan
+from certree.fitting.request import Request
 from certree.fitting.state_task import TaskStatement
 from certree.leaves.numbers.deviances import Deviance
 from certree.leaves.numbers.quantiles import AbsoluteError, QuantileLoss
@@ -27,8 +30,10 @@ from certree.leaves.outputs.weights import refuse_for_one
 from certree.numbers._exact import read_fraction
 from certree.numbers._fixed_point import refuse_times
 from certree.numbers._fixed_squares import SquareSums
-from certree.results._answer import Answer
 from certree.tasks._task import Task
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 CRITERIA = ("squared_error", "absolute_error", "quantile", "poisson", "gamma")
 
@@ -163,10 +168,12 @@ class OptimalTreeRegressor(RegressorMixin, DepthByPosition, LossParameters, Base
             return QuantileLoss(self.quantile)
         return Deviance(self.criterion)
 
-    def _keep(self, statement: TaskStatement, answer: Answer, *args: Any, **more: Any) -> None:
-        super()._keep(statement, answer, *args, **more)
-        weights = getattr(statement.problem, "output_weights", [Fraction(1)])
+    def _take(self, fitted: Fitted) -> Self:
+        super()._take(fitted)
+        assert isinstance(fitted.statement, TaskStatement)
+        weights = getattr(fitted.statement.problem, "output_weights", [Fraction(1)])
         self.n_outputs_, self.output_weights_ = len(weights), np.array(weights, dtype=np.float64)
+        return self
 
     def _read_target(self, y: Any, n_rows: int) -> NDArray[np.float64] | SquareSums:
         is_squared = self.criterion == "squared_error"
@@ -182,7 +189,8 @@ class OptimalTreeRegressor(RegressorMixin, DepthByPosition, LossParameters, Base
 
     def _fit_groups(self, reduced: Reduced, **more: Any) -> None:
         y = labels_of(self, reduced) if reduced.sums is None else reduced.sums
-        self.fit(reduced, y, reduced.weights, **more)
+        request = Request.of(self, reduced, y, reduced.weights, reduced=True, **more)
+        self._take(fit(request))
 
     def _measure_name(self) -> str:
         return "R2" if self.criterion == "squared_error" else "D2"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +13,10 @@ from certree.estimators._reading import labels_of
 from certree.estimators._task_tree import BaseTargetTree
 from certree.estimators._vocabulary import DepthByPosition, with_parameters
 from certree.exceptions import warn
-from certree.fitting.state_task import Reached, TaskStatement, state_task
+from certree.fitting.fit import fit
+from certree.fitting.fitted import Fitted
+from certree.fitting.request import Request
+from certree.fitting.state_task import Reached, TaskStatement
 from certree.leaves.survival.censored import read_censored
 from certree.leaves.survival.event_times import concordance, kaplan_meier
 from certree.leaves.survival.loss import SurvivalLoss, SurvivalProblem
@@ -118,6 +121,8 @@ class SurvivalTree(DepthByPosition, BaseTargetTree):
     0.833
     """
 
+    _statement_kind: ClassVar[type[TaskStatement]] = SurvivalStatement
+
     def fit(
         self,
         X: Any,
@@ -144,8 +149,11 @@ class SurvivalTree(DepthByPosition, BaseTargetTree):
         estimator
             The fitted estimator itself.
         """
-        super().fit(X, y, sample_weight, callback=callback, path=path)
-        if hasattr(self, "tree_") and not len(self.unique_times_):
+        return super().fit(X, y, sample_weight, callback=callback, path=path)
+
+    def _take(self, fitted: Fitted) -> Self:
+        super()._take(fitted)
+        if fitted.certificate is not None and not len(self.unique_times_):
             warn(
                 "y has no event, so that every survival curve is flat and all rows have the same "
                 "risk; check that events are 1 where they were seen.",
@@ -156,17 +164,13 @@ class SurvivalTree(DepthByPosition, BaseTargetTree):
     def _task(self, y: Any, n_rows: int, sample_weight: Any = None, costs: Any = None) -> Task:
         return SurvivalLoss()
 
-    def _state(
-        self, task: Any, X: Any, y: Any, sample_weight: Any, path: bool = False
-    ) -> TaskStatement:
-        question = self._question("path" if path else "tree")
-        return state_task(self, task, X, y, sample_weight, SurvivalStatement, question)
-
     def _read_target(self, y: Any, n_rows: int) -> NDArray[Any]:
         return read_censored(y, n_rows, type(self).__name__)
 
     def _fit_groups(self, reduced: Reduced, **more: Any) -> None:
-        self.fit(reduced, np.asarray(labels_of(self, reduced)), reduced.weights, **more)
+        labels = np.asarray(labels_of(self, reduced))
+        request = Request.of(self, reduced, labels, reduced.weights, reduced=True, **more)
+        self._take(fit(request))
 
     def _measure_name(self) -> str:
         return "concordance"

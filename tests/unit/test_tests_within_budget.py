@@ -26,9 +26,9 @@ from certree import (
     regularization_path,
     verify,
 )
-from certree.encoding import TableEncoder, _room
+from certree.encoding import TableEncoder, _test_budget
 from certree.encoding._cuts import choose_gaps, count_cuts, count_values
-from certree.encoding._room import Room, most_per_column, thin_out
+from certree.encoding._test_budget import BudgetLeft, most_per_column, thin_out
 from certree.encoding._test_list import Cuts
 from certree.engine import Question
 
@@ -53,13 +53,13 @@ def a_column_per_test(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_room_is_taken_for_all_that_fits() -> None:
-    assert Room(None, None).most_tests(10**6, 10**6) == (10**6, "")
-    assert Room(60.0, 10**9).most_tests(1000, 100) == (100, "")
-    most, why = Room(None, 10**8).most_tests(20_000, 400_000)
+    assert BudgetLeft(None, None).most_tests(10**6, 10**6) == (10**6, "")
+    assert BudgetLeft(60.0, 10**9).most_tests(1000, 100) == (100, "")
+    most, why = BudgetLeft(None, 10**8).most_tests(20_000, 400_000)
     assert (why, 0 < most < 3000) == ("memory_limit", True)
-    most, why = Room(1.0, None).most_tests(20_000, 400_000)
+    most, why = BudgetLeft(1.0, None).most_tests(20_000, 400_000)
     assert (why, 0 < most < 3000) == ("time_limit", True)
-    assert Room(1.0, None, is_interrupted=True).most_tests(10, 10) == (0, "interrupted")
+    assert BudgetLeft(1.0, None, is_interrupted=True).most_tests(10, 10) == (0, "interrupted")
 
 
 def test_columns_share_the_room() -> None:
@@ -145,7 +145,7 @@ def test_the_most_frequent_categories_are_kept() -> None:
     names = np.array([f"c{i:02d}" for i in range(50)], dtype=object)
     column = np.repeat(names, np.arange(1, 51))[:, None]
     encoder = TableEncoder()
-    columns = encoder._fit_within(column, None, lambda: Room(None, 40_000))
+    columns = encoder._fit_within(column, None, lambda: BudgetLeft(None, 40_000))
     kept = [test.value for test in encoder.tests_]  # type: ignore[union-attr]
     assert 1 <= len(kept) < 50
     assert kept == names[-len(kept) :].tolist()
@@ -156,7 +156,7 @@ def test_the_most_frequent_categories_are_kept() -> None:
 def test_tables_of_zeros_and_ones_are_never_shortened() -> None:
     bits = RNG.integers(0, 2, (50, 40))
     encoder = TableEncoder()
-    assert encoder._fit_within(bits, None, lambda: Room(1e-9, 1)).shape == (50, 40)
+    assert encoder._fit_within(bits, None, lambda: BudgetLeft(1e-9, 1)).shape == (50, 40)
     assert (encoder._stopped_by, encoder._n_left_out) == ("", 0)
 
 
@@ -223,10 +223,10 @@ def test_ctrl_c_while_tests_are_answered_leaves_some_of_them_out(has_gaps: bool)
     whole = TableEncoder(thresholds="all").fit(table)
     n_asked = 0
 
-    def room() -> Room:
+    def room() -> BudgetLeft:
         nonlocal n_asked
         n_asked += 1
-        return Room(None, None, is_interrupted=n_asked > 3)
+        return BudgetLeft(None, None, is_interrupted=n_asked > 3)
 
     encoder = TableEncoder(thresholds="all")
     columns = encoder._fit_within(table, None, room)
@@ -248,9 +248,9 @@ def test_thinner_tests_are_evenly_spaced() -> None:
 
 @pytest.mark.filterwarnings("ignore::certree.OptimalityWarning")
 def test_a_model_of_some_of_the_tests_is_verified(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Room, "is_over", property(lambda room: True))
-    monkeypatch.setattr(Room, "most_tests", lambda room, n_rows, n_tests: (9, "time_limit"))
-    monkeypatch.setattr(Room, "cap", lambda *arguments, **options: None)
+    monkeypatch.setattr(BudgetLeft, "is_over", property(lambda room: True))
+    monkeypatch.setattr(BudgetLeft, "most_tests", lambda room, n_rows, n_tests: (9, "time_limit"))
+    monkeypatch.setattr(BudgetLeft, "cap", lambda *arguments, **options: None)
     model = OptimalTreeClassifier(2, thresholds="all").fit(X, Y)
     assert model.certificate_.status == "time_limit"
     assert model.certificate_.n_searched == 9
@@ -261,12 +261,12 @@ def test_columns_that_no_time_is_left_to_count_have_no_test(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     clock = iter([0.0, 0.0, 0.6])
-    monkeypatch.setattr(_room, "perf_counter", lambda: next(clock, 0.6))
+    monkeypatch.setattr(_test_budget, "perf_counter", lambda: next(clock, 0.6))
     values = np.column_stack([np.arange(9000.0), np.ones(9000), np.arange(9000) % 7.0])
     values[:5, 2] = np.nan
     seconds = iter([1.0, 1.0, 1.0])
     encoder = TableEncoder(thresholds="all")
-    columns = encoder._fit_within(values, None, lambda: Room(next(seconds, 0.4), None))
+    columns = encoder._fit_within(values, None, lambda: BudgetLeft(next(seconds, 0.4), None))
     assert encoder._stopped_by == "time_limit"
     assert {test.feature for test in encoder.tests_} == {0}
     assert columns.shape == (9000, len(encoder.tests_))
@@ -278,7 +278,7 @@ def test_columns_that_no_time_is_left_to_count_have_no_test(
 def test_a_fit_without_time_to_count_says_so_and_is_verified(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(_room, "_UNNOTICED", 0.0)
+    monkeypatch.setattr(_test_budget, "_UNNOTICED", 0.0)
     with pytest.warns(OptimalityWarning, match=r"Only \d+ of at least \d+ questions"):
         model = OptimalTreeClassifier(2, thresholds="all", time_limit=1e-6).fit(LARGE, LABELS)
     certificate = model.certificate_
@@ -296,7 +296,7 @@ def test_columns_that_are_counted_soon_are_counted_beyond_the_limit() -> None:
 
 
 def test_fair_trees_say_so_too(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(_room, "_UNNOTICED", 0.0)
+    monkeypatch.setattr(_test_budget, "_UNNOTICED", 0.0)
     rng = np.random.default_rng(0)
     X = rng.normal(size=(20000, 6))
     groups = rng.integers(0, 2, 20000)

@@ -25,7 +25,7 @@ from ._table import Table
 from ._tests import Category, Level, Test, Threshold, is_missing
 from ._time_tests import TimeThreshold
 
-__all__ = ["Cap", "Pace", "Room"]
+__all__ = ["BudgetLeft", "Cap", "Pace"]
 
 # Bytes of a test in a row, of a test, and of a pair of tests (the core counts rows in pairs): the
 # least that they take, and what a search needs to make progress.
@@ -34,17 +34,18 @@ _USUAL_BYTES = (2.0, 300.0, 32.0)
 # The same in seconds; that of a pair is for 64 rows.
 _LEAST_SECONDS = (4e-9, 5e-6, 0.0)
 _USUAL_SECONDS = (12e-9, 25e-6, 3e-10)
-# The share of the time for answering tests and the first pass over pairs. The search gets the rest.
+# Answering tests and counting pairs once may take this share of the time; the rest is for the
+# search.
 _SHARE = 0.5
 
-# Seconds. Looking at columns may always take this long, whatever the limit is.
+# Counting the values of columns may take so many seconds, even if the limit is shorter.
 _UNNOTICED = 0.2
-# Seconds. A shorter time counts as none.
+# If fewer seconds than this are left, the time is over.
 _MOMENT = 0.01
 
 
 @dataclass(frozen=True)
-class Room:
+class BudgetLeft:
     """The budget that is left of a call when its table has been read.
 
     Attributes
@@ -84,7 +85,7 @@ class Room:
             stopped_by = "interrupted"
         return most, stopped_by
 
-    def holds_ranks(self, n_rows: int, n_features: int, n_tests: int) -> bool:
+    def fits_ranks(self, n_rows: int, n_features: int, n_tests: int) -> bool:
         """Return whether ranks of so many features fit the memory."""
         # Ranks, the values beside the cut points, and sorting a column.
         needed = 4 * n_rows * n_features + 8 * n_tests + 32 * n_rows
@@ -101,7 +102,7 @@ class Room:
         are_categories: Sequence[bool],
         cuts: Sequence[AskedCuts],
         weights: NDArray[np.int64] | None,
-        later: Callable[[], Room] | None = None,
+        later: Callable[[], BudgetLeft] | None = None,
         *,
         min_category_rows: int = 1,
         category_tests: str = "one",
@@ -164,18 +165,18 @@ class Room:
             if is_kept and found.counted is not None:
                 known[i] = found.counted
         n_tests = n_kept + sum(n * k for n, k in zip(asked, sides, strict=True))
-        room = self if later is None else later()
-        most, stopped_by = room.most_tests(table.n_rows, n_tests)
+        left = self if later is None else later()
+        most, stopped_by = left.most_tests(table.n_rows, n_tests)
         per_column = most_per_column(asked, most - n_kept, sides)
         if any(uncounted.values()):
-            status = "interrupted" if room.is_interrupted else "time_limit"
+            status = "interrupted" if left.is_interrupted else "time_limit"
             return Cap(per_column, stopped_by or status, asked, known, uncounted)
         if not stopped_by or per_column >= max(asked):
             return None
         return Cap(per_column, stopped_by, asked, known)
 
-    def _must_leave_out(self, spent: float, left: Room) -> bool:
-        """Return whether looking at columns must end, so that the search has time for them."""
+    def _must_leave_out(self, spent: float, left: BudgetLeft) -> bool:
+        """Return whether to stop counting values, so that the search has time left."""
         if self.seconds is None:
             return left.is_over
         return left.is_interrupted or spent > max(_SHARE * self.seconds, _UNNOTICED)
@@ -195,14 +196,14 @@ class Pace:
 
     Parameters
     ----------
-    room : callable
-        What is left of the budget.
+    budget : callable
+        What is left of it.
     n_columns : int
         Number of columns.
     """
 
-    def __init__(self, room: Callable[[], Room], n_columns: int) -> None:
-        self._room = room
+    def __init__(self, budget: Callable[[], BudgetLeft], n_columns: int) -> None:
+        self._budget = budget
         self._n_columns = n_columns
         self._n_done = -1
         self._start = perf_counter()
@@ -210,7 +211,7 @@ class Pace:
     def must_stop(self) -> bool:
         """Return whether to give up; to be asked before every column."""
         self._n_done += 1
-        left = self._room()
+        left = self._budget()
         if left.is_over or left.seconds is None or self._n_done == 0:
             return left.is_over
         each = (perf_counter() - self._start) / self._n_done
