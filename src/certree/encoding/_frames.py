@@ -51,7 +51,7 @@ def _is_plain(given: Any) -> bool:
 
 
 def column_labels(frame: Any) -> list[Any]:
-    """Return what the columns of a frame are called, which may be anything but text in pandas."""
+    """Return what the columns of a frame are called, which need not be text in pandas."""
     return list(frame.column_names if hasattr(frame, "column_names") else frame.columns)
 
 
@@ -92,8 +92,10 @@ def _to_array(series: Any) -> NDArray[Any]:
     if isinstance(getattr(native, "dtype", None), np.dtype):
         return np.asarray(native.to_numpy())
     dtype = series.dtype
-    # NumPy's arrays of these lose missing values, digits, or the borders of cells.
+    # NumPy's arrays of these lose missing values, digits, or the borders of cells. pyarrow gives
+    # a wrong category where one is missing.
     special = (nw.Categorical, nw.Enum, nw.Decimal, nw.Int128, nw.UInt128)
+    # Texts of polars are in a list sooner than in an array.
     is_listed = isinstance(dtype, nw.String) and series.implementation.is_polars()
     if is_listed or isinstance(dtype, special) or dtype.is_nested():
         return np.fromiter(series.to_list(), dtype=object, count=len(series))

@@ -97,7 +97,7 @@ class Test(ABC):
         """Return the test with one outcome for each group of outcomes."""
         raise TypeError(f"Outcomes of {self.describe(0)!r} cannot be joined.")
 
-    def silent(self) -> Test:
+    def without_missing_words(self) -> Test:
         """Return the test without a word about missing values."""
         return self
 
@@ -191,7 +191,7 @@ class SidedTest(Test):
         """The outcome of a missing value."""
         return 0 if self.missing else 1
 
-    def silent(self) -> Test:
+    def without_missing_words(self) -> Test:
         """Return the test without a word about missing values."""
         return cast(Test, replace(cast(Any, self), missing=None))
 
