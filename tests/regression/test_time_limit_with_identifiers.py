@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from certree import OptimalTreeClassifier, OptimalTreeRegressor, _core
+from certree import FairTreeClassifier, OptimalTreeClassifier, OptimalTreeRegressor, _core
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore::certree.OptimalityWarning"),
@@ -74,6 +74,24 @@ def test_a_regression_with_identifiers_ends_in_time(criterion: str) -> None:
     X, y = with_identifiers(0, 5_000, 5)
     model = keeping(OptimalTreeRegressor(criterion=criterion, max_depth=3, time_limit=0.5))
     _, seconds = seconds_after(0.5, lambda: model.fit(X, y.astype(float)))
+    assert seconds < SOON
+
+
+@pytest.mark.parametrize("limit", [1.0, 2.0])
+@pytest.mark.parametrize("kind", ["capacity", "fair"])
+def test_a_fit_within_limits_of_many_categories_ends_in_time(kind: str, limit: float) -> None:
+    rng = np.random.default_rng(7)
+    X, y = with_identifiers(7, 20_000, 6)
+    X[:, :6] = np.round(X[:, :6].astype(float), 1)
+    # So many categories have a column each: rows of thousands of columns are copied and compared.
+    X[:, 6] = [f"g{place}" for place in rng.integers(0, 6_000, len(X))]
+    if kind == "fair":
+        fair = FairTreeClassifier(max_depth=3, time_limit=limit)
+        groups = rng.integers(0, 2, len(X))
+        _, seconds = seconds_after(limit, lambda: fair.fit(X, y, sensitive_features=groups))
+    else:
+        model = OptimalTreeClassifier(max_depth=3, time_limit=limit, capacity={True: 5000})
+        _, seconds = seconds_after(limit, lambda: model.fit(X, y))
     assert seconds < SOON
 
 

@@ -9,6 +9,8 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from certree.encoding._row_cells import take_rows
+from certree.engine import _equal_rows
 from certree.engine._equal_rows import added_up, merge_equal
 
 # One table of counts; numbers that are sorted; rows that no number of 64 bits holds.
@@ -59,3 +61,37 @@ def test_rows_without_weights_are_counted(width: int) -> None:
 def test_sums_beyond_the_integers_of_a_double_are_exact(kind: Any) -> None:
     weights = np.array([2**53, 1, 2**53 + 1, 2], dtype=kind)
     assert added_up(np.array([0, 0, 1, 1]), weights, 3).tolist() == [2**53 + 1, 2**53 + 3, 0]
+
+
+def test_wide_rows_that_nearly_all_differ_are_left_alone() -> None:
+    """To copy and compare thousands of columns took many times the time limit."""
+    kinds, columns = _rows(100)
+    assert merge_equal(np.arange(len(kinds)), len(kinds), columns, None) is None
+
+
+def test_the_clock_is_looked_at_while_rows_are_mixed_and_compared(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    kinds, columns = _rows(100)
+    asked = most = 0
+
+    class Clock:
+        def status(self) -> str | None:
+            nonlocal asked
+            asked += 1
+            return "time_limit" if asked == most else None
+
+    monkeypatch.setattr(_equal_rows, "current", Clock)
+    monkeypatch.setattr(_equal_rows, "_VALUES_AT_ONCE", len(kinds) * 10)
+    for last in range(1, 22):
+        asked, most = 0, last
+        assert (merge_equal(kinds, 3, columns, None) is None) == (last <= 20)
+
+
+def test_rows_are_taken_column_by_column() -> None:
+    columns = np.asfortranarray(_rows(100)[1])
+    rows = np.array([7, 3, 3, 250])
+    taken = take_rows(columns, rows)
+    assert isinstance(taken, np.ndarray)
+    assert taken.flags.f_contiguous
+    assert np.array_equal(taken, columns[rows])

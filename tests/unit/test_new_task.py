@@ -11,7 +11,7 @@ import pytest
 
 from certree import estimators, tasks
 from certree.estimators._task_tree import BaseTaskTree
-from certree.verify import _door, _leaves
+from certree.verify import _leaves, _verify
 
 ROOT = Path(__file__).parents[2]
 ORACLES = "\n".join(path.read_text() for path in (ROOT / "tests" / "oracle").glob("*.py"))
@@ -68,7 +68,7 @@ def test_every_estimator_of_a_task_has_a_checker_an_oracle_and_a_page(one: type)
     name = one.__name__
     # Trees that decide are checked by their oracle.
     assert name in _leaves.ESTIMATORS or name == "SPOTree"
-    assert "TaskCertificate" in _door.CHECKERS
+    assert "TaskCertificate" in _verify.CHECKERS
     assert f"{name}(" in ORACLES
     assert f"{name}(" in GUIDE
 

@@ -21,7 +21,7 @@ from tests.unit.trees import Case, cases, chain, leaf, mixed_tree, stump
 from certree.encoding import Category, Multiway, Threshold, TimeThreshold
 from certree.tree import Numbers, Tree
 from certree.tree._layout import centres
-from certree.tree._leaf_look import PALETTE, SCALE, colours
+from certree.tree._leaf_style import PALETTE, SCALE, colours
 from certree.tree._wording import fitted_answer
 
 HUGE = "very " * 2000 + "long"

@@ -18,7 +18,7 @@ from certree import (
     pareto_front,
     verify,
 )
-from certree.verify import _force
+from certree.verify import _brute_force
 
 
 @pytest.fixture(scope="module")
@@ -331,7 +331,7 @@ def test_a_problem_too_large_for_brute_force_is_refused_with_its_size(
     data: tuple[Any, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     model = OptimalTreeClassifier(max_depth=3).fit(*data)
-    monkeypatch.setattr(_force, "WORK_LIMIT", 10)
+    monkeypatch.setattr(_brute_force, "WORK_LIMIT", 10)
     with pytest.raises(ValueError, match=r"\(6 different questions.*the limit is 10") as e:
         verify(model, *data, exhaustive=True)
     assert not isinstance(e.value, CertificateError)

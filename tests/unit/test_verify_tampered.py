@@ -7,7 +7,7 @@ import dataclasses
 import re
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, get_type_hints
 
 import numpy as np
 import pytest
@@ -29,7 +29,7 @@ from certree import CertificateError, Tree, metrics, tasks, verify
 from certree.estimators._solve import TaskTree
 from certree.files._model import _declared
 from certree.tree._payload import Payload
-from certree.verify import _attributes, _door, _fields, _formulas, _leaves
+from certree.verify import _attributes, _fields, _formulas, _leaves, _verify
 
 GUIDE = Path(__file__).parents[2] / "docs" / "guide" / "verification.md"
 
@@ -218,9 +218,19 @@ def _stating() -> list[type]:
 
 @pytest.mark.parametrize("cls", _stating(), ids=lambda cls: cls.__name__)
 def test_every_field_is_recomputed_or_informative(cls: type) -> None:
-    checked, informative = _fields.CHECKED[cls.__name__], _fields.INFORMATIVE[cls.__name__]
-    assert not set(checked) & informative
-    assert {f.name for f in dataclasses.fields(cls)} == set(checked) | informative
+    assert cls.__name__ in _fields.CERTIFICATES
+    checked, names = set(_fields.checked_fields(cls)), {f.name for f in dataclasses.fields(cls)}
+    assert checked
+    assert names - checked == names & _fields.INFORMATIVE
+
+
+@pytest.mark.parametrize("cls", _stating(), ids=lambda cls: cls.__name__)
+def test_every_checked_field_has_a_type_that_is_compared(cls: type) -> None:
+    """A field of any type would accept anything."""
+    free = {"pos_label", "tree", "best_tree", "certificate", "model"}
+    hints = get_type_hints(cls)
+    for name in set(_fields.checked_fields(cls)) - free:
+        assert not _fields._is_a(object(), hints[name]), name
 
 
 @pytest.mark.parametrize("cls", _stating(), ids=lambda cls: cls.__name__)
@@ -231,14 +241,16 @@ def test_the_guide_lists_every_field(cls: type) -> None:
     stated = [set(re.findall(r"`(\w+)`", part)) for part in (checked, informative)]
     if "`Certificate`" in checked or "`TaskCertificate`" in checked:
         parent = "TaskCertificate" if "`TaskCertificate`" in checked else "Certificate"
-        stated[0] = stated[0] - {parent} | set(_fields.CHECKED[parent])
-        stated[1] |= _fields.INFORMATIVE[parent]
-    assert stated == [set(_fields.CHECKED[cls.__name__]), _fields.INFORMATIVE[cls.__name__]]
+        of_parent = {f.name for f in dataclasses.fields(getattr(certree, parent))}
+        stated[0] = stated[0] - {parent} | of_parent - _fields.INFORMATIVE
+        stated[1] |= of_parent & _fields.INFORMATIVE
+    names = {f.name for f in dataclasses.fields(cls)}
+    assert stated == [set(_fields.checked_fields(cls)), names & _fields.INFORMATIVE]
 
 
 def test_every_certificate_task_and_metric_has_a_checker() -> None:
     certificates = {c.__name__ for c in _stating()} - {"LimitValue", "PathEntry"}
-    assert certificates <= set(_door.CHECKERS)
+    assert certificates <= set(_verify.CHECKERS)
     stated = [cls for cls in vars(tasks).values() if isinstance(cls, type)]
     own = {cls.__name__ for cls in stated if issubclass(cls, tasks.Task) and cls is not tasks.Task}
     assert own == set(_leaves.TASKS)

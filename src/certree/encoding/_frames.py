@@ -24,7 +24,7 @@ def as_frame(given: Any) -> Any:
 
     Where names repeat, which narwhals refuses, columns are named by their positions.
     """
-    if _is_plain(given):
+    if _is_plain(given) or len(getattr(given, "shape", (0, 0))) == 1:
         return None
     import narwhals.stable.v2 as nw
     from narwhals.exceptions import DuplicateError
@@ -50,8 +50,25 @@ def _is_plain(given: Any) -> bool:
     )
 
 
+def as_matrix(given: Any) -> NDArray[Any] | None:
+    """Return a frame like those of pandas as an array if its columns have one type of NumPy.
+
+    It is one array already, and the usual frame of numbers. None for anything else.
+    """
+    if _is_plain(given):
+        return None
+    from narwhals.stable.v2.dependencies import is_pandas_like_dataframe
+
+    if not is_pandas_like_dataframe(given):
+        return None
+    dtypes = set(given.dtypes)
+    if len(dtypes) != 1 or getattr(next(iter(dtypes)), "str", "|O")[1] not in "biuf":
+        return None
+    return np.asarray(given.to_numpy())
+
+
 def column_labels(frame: Any) -> list[Any]:
-    """Return what the columns of a frame are called, which may be anything but text in pandas."""
+    """Return what the columns of a frame are called, which need not be text in pandas."""
     return list(frame.column_names if hasattr(frame, "column_names") else frame.columns)
 
 
@@ -75,6 +92,8 @@ def column_array(given: Any) -> NDArray[Any] | None:
     """Return a column of a frame, or a frame of one column, as an array; None for anything else."""
     if _is_plain(given):
         return None
+    if isinstance(getattr(given, "dtype", None), np.dtype) and hasattr(given, "to_numpy"):
+        return np.asarray(given.to_numpy())
     import narwhals.stable.v2 as nw
 
     found = nw.from_native(given, pass_through=True, series_only=True)
@@ -92,8 +111,10 @@ def _to_array(series: Any) -> NDArray[Any]:
     if isinstance(getattr(native, "dtype", None), np.dtype):
         return np.asarray(native.to_numpy())
     dtype = series.dtype
-    # NumPy's arrays of these lose missing values, digits, or the borders of cells.
+    # NumPy's arrays of these lose missing values, digits, or the borders of cells. pyarrow gives
+    # a wrong category where one is missing.
     special = (nw.Categorical, nw.Enum, nw.Decimal, nw.Int128, nw.UInt128)
+    # Texts of polars are in a list sooner than in an array.
     is_listed = isinstance(dtype, nw.String) and series.implementation.is_polars()
     if is_listed or isinstance(dtype, special) or dtype.is_nested():
         return np.fromiter(series.to_list(), dtype=object, count=len(series))

@@ -18,7 +18,7 @@ from scipy import sparse
 from sklearn.utils.validation import check_array, validate_data
 
 from ._column_values import Column, Kind, check_finite, infinity, read_values
-from ._frames import Levels, as_frame, column_labels, read_column
+from ._frames import Levels, as_frame, as_matrix, column_labels, read_column
 from ._named import NamedArray
 from ._not_tables import refuse_other_forms
 from ._sparse import SparseColumns
@@ -143,8 +143,12 @@ def read_table(X: Any, *, names: Sequence[str] | None = None) -> Table:
     if isinstance(X, Table):
         return X
     refuse_other_forms(X)
-    frame = as_frame(X)
-    if frame is not None:
+    matrix = as_matrix(X)
+    frame = as_frame(X) if matrix is None else None
+    if matrix is not None:
+        _check_shape(matrix.shape)
+        table = _from_matrix(matrix, _frame_names(column_labels(X)))
+    elif frame is not None:
         table = _read_frame(frame, column_labels(X))
     elif sparse.issparse(X):
         table = _read_sparse(X)
@@ -348,12 +352,6 @@ def _read_frame(frame: Any, labels: list[Any]) -> Table:
     """Read a frame of narwhals, whose columns have these labels."""
     _check_shape(frame.shape)
     names = _frame_names(labels)
-    native = frame.to_native()
-    if frame.implementation.is_pandas_like():
-        # Columns of one type of NumPy are one array already.
-        dtypes = set(native.dtypes)
-        if len(dtypes) == 1 and getattr(next(iter(dtypes)), "str", "|O")[1] in "biuf":
-            return _from_matrix(native.to_numpy(), names)
     told = _labels(len(labels), names)
     columns = zip(frame.iter_columns(), told, strict=True)
     return _from_columns([read_column(series, label) for series, label in columns], names)

@@ -58,8 +58,8 @@ def merge_equal(
     Returns
     -------
     MergedRows or None
-        None if there is no column per test: so many tests tell most rows apart. Also if rows are
-        too wide to be told apart, which nearly never happens, or if the time of the call ends.
+        None if there is no column per test: so many tests tell most rows apart. Also if rows of
+        many columns are not half as many then, or if the time of the call ends.
     """
     if not has_columns(cells):
         return None
@@ -96,18 +96,29 @@ def _merge_wide(
     random = np.random.default_rng(1)
     factors = random.integers(0, 2**62, columns.shape[1] + 1, dtype=np.int64) * 2 + 1
     mixed = kinds * factors[0]
-    call, between = current(), max(_VALUES_AT_ONCE // max(len(columns), 1), 1)
     for place, (column, factor) in enumerate(zip(columns.T, factors[1:], strict=True)):
-        if place % between == between - 1 and call is not None and call.status() is not None:
+        if _is_over(place, len(columns)):
             return None
         # As int64: NumPy 1 makes uint64 of a small type and a large number.
         mixed += column.astype(np.int64) * factor
     _, first, places = np.unique(mixed, return_index=True, return_inverse=True)
-    left, answers = kinds[first], columns[first]
-    if not np.array_equal(left[places], kinds) or not np.array_equal(answers[places], columns):
+    left = kinds[first]
+    if 2 * len(first) > len(kinds) or not np.array_equal(left[places], kinds):
         return None
+    answers = np.empty((len(first), columns.shape[1]), dtype=np.uint8, order="F")
+    for place, column in enumerate(columns.T):
+        answers[:, place] = column[first]
+        if _is_over(place, len(columns)) or not np.array_equal(answers[places, place], column):
+            return None
     sums = [added_up(places, each, len(first)) for each in weights]
-    return MergedRows(left.astype(np.int64), np.asfortranarray(answers), sums)
+    return MergedRows(left.astype(np.int64), answers, sums)
+
+
+def _is_over(place: int, n_rows: int) -> bool:
+    """Return whether the time of the call is over, at some of the columns."""
+    between = max(_VALUES_AT_ONCE // max(n_rows, 1), 1)
+    call = current() if place % between == between - 1 else None
+    return call is not None and call.status() is not None
 
 
 def added_up(places: NDArray[Any], weights: NDArray[Any] | None, n_places: int) -> NDArray[Any]:

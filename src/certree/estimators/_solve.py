@@ -19,6 +19,7 @@ from certree.fitting.objectives import objective_asked
 from certree.fitting.prove_parts import solve_separable
 from certree.fitting.prove_task_front import solve_for_front
 from certree.fitting.request import Request
+from certree.leaves.labels.errors import Misclassification
 from certree.metrics import Metric
 from certree.results._limit_certificate import LimitedCertificate
 from certree.results._path import RegularizationPath
@@ -30,6 +31,7 @@ from certree.tasks import Front, Limited, Separable, Task
 from certree.tasks._label_costs import _LabelTask
 from certree.tree import Tree
 
+from ._rare_classes import BY_WEIGHT, hint_at_rare_classes
 from ._settings import TaskSettings, takes
 from ._task_tree import BaseTargetTree
 from ._vocabulary import fixed, parameter, with_parameters
@@ -225,6 +227,10 @@ def solve(
         return solve_separable(request)
     model._take(fit(request))
     tree = cast(Tree, getattr(model, "tree_", None))
+    errors = task.objective if isinstance(task, Limited) else task
+    is_plain = isinstance(errors, Misclassification) and errors.class_weight is None
+    if is_plain and sample_weight is None and tree is not None:
+        hint_at_rare_classes(tree, BY_WEIGHT)
     return Solution(tree, model.certificate_, model.encoder_, model._path, model)
 
 

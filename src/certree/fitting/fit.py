@@ -7,32 +7,27 @@ states the problem in integers (`state_*`), proves (`prove_*`) and certifies (`c
 from __future__ import annotations
 
 from collections.abc import Callable
+from importlib import import_module
 
 from certree.results._activity import proven
 
 from .budgets import open_call
 from .fitted import Fitted
-from .prove import fit_sum
-from .prove_area import fit_area
-from .prove_front import fit_front
-from .prove_groups import fit_groups
-from .prove_limited import fit_within
-from .prove_metric import fit_metric
-from .prove_metric_within import fit_metric_within
 from .request import Request
 from .unproven import warn_of_endless_search, warn_of_unproven
 
-_ROUTES: dict[str, Callable[[Request], Fitted]] = {
-    "sum": fit_sum,
-    "outputs": fit_sum,
-    "limits": fit_within,
-    "metric": fit_metric,
-    "metric within limits": fit_metric_within,
-    "area": fit_area,
-    "front of errors": fit_front,
-    "groups": fit_groups,
+_ROUTES = {
+    "sum": ("prove", "fit_sum"),
+    "outputs": ("prove", "fit_sum"),
+    "limits": ("prove_limited", "fit_within"),
+    "metric": ("prove_metric", "fit_metric"),
+    "metric within limits": ("prove_metric_within", "fit_metric_within"),
+    "area": ("prove_area", "fit_area"),
+    "front of errors": ("prove_front", "fit_front"),
+    "groups": ("prove_groups", "fit_groups"),
 }
-"""What answers requests, by the names of their routes."""
+"""The module and the function that answer requests, by the names of their routes. A module, and the
+proofs that it needs, loads with the first request of its route."""
 
 
 def fit(request: Request) -> Fitted:
@@ -45,7 +40,10 @@ def fit(request: Request) -> Fitted:
 
 def find(request: Request) -> Fitted:
     """Find what is asked for, within the budget of the request."""
+    module, name = _ROUTES[request.route.name]
+    # Before the budget of the call begins, since the first request of a route loads its modules.
+    answer: Callable[[Request], Fitted] = getattr(import_module(f".{module}", __package__), name)
     with open_call(request.by, request.budget) as call:
-        fitted = _ROUTES[request.route.name](request)
+        fitted = answer(request)
         proven(call, None if fitted.front is not None else fitted.certificate)
     return fitted

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from certree import engine
 from certree.encoding._row_cells import Cells, take_rows
 from certree.engine import Nodes
+from certree.engine._budget import current
 from certree.engine._within_limits import LimitedProblem
 
 from ._limit_rows import EvaluatedTree, LimitedRows
@@ -51,6 +52,9 @@ class Polish:
         while tree is not before:
             before = tree
             for path in self._places(tree.nodes, window):
+                call = current()
+                if call is not None and call.status() is not None:
+                    return tree
                 new = self._try(tree, path, window)
                 if new is None:
                     return tree

@@ -25,7 +25,7 @@ MOST = 30
 NOTHING = "Nothing is proven yet"
 """How the statement of a search begins that ended before it had a bound."""
 
-Family = RegularizationPath | ParetoFront | FairnessCurve
+SeveralTrees = RegularizationPath | ParetoFront | FairnessCurve
 
 
 @dataclass(frozen=True)
@@ -100,31 +100,31 @@ class Choices:
 
 def read_choices(model: Any, choices: Any = None) -> Choices:
     """Return the trees of a model, and those that it can be exchanged with."""
-    if choices is not None and not isinstance(choices, Family):
+    if choices is not None and not isinstance(choices, SeveralTrees):
         raise TypeError(
             "choices must be a RegularizationPath, ParetoFront or FairnessCurve, got "
             f"{type(choices).__name__}."
         )
-    if isinstance(model, Family):
+    if isinstance(model, SeveralTrees):
         choices, model = model, _best_of(model)
     own, fitted, certificate = _own(model)
     n_rows = getattr(certificate, "n_rows", None)
-    family = _kept(model) if choices is None else choices
-    found = Choices(fitted, (own,)) if family is None else _family(family, own, fitted)
+    several = _kept(model) if choices is None else choices
+    found = Choices(fitted, (own,)) if several is None else _of_several(several, own, fitted)
     curve = getattr(model, "curve_", None)
     return replace(
         found, n_rows=n_rows, curve=curve if isinstance(curve, ValidationCurve) else None
     )
 
 
-def _best_of(family: Family) -> Any:
-    """Return the model of a family that makes the fewest errors, or its tree."""
-    if not len(family):
-        raise ValueError(f"This {type(family).__name__} has no trees to report on.")
-    if isinstance(family, ParetoFront):
-        points = family.certificate.points
-        return family[min(range(len(points)), key=lambda i: points[i][0] + points[i][1])]
-    return family[-1] if isinstance(family, FairnessCurve) else family[-1].tree
+def _best_of(several: SeveralTrees) -> Any:
+    """Return the model that makes the fewest errors, or its tree."""
+    if not len(several):
+        raise ValueError(f"This {type(several).__name__} has no trees to report on.")
+    if isinstance(several, ParetoFront):
+        points = several.certificate.points
+        return several[min(range(len(points)), key=lambda i: points[i][0] + points[i][1])]
+    return several[-1] if isinstance(several, FairnessCurve) else several[-1].tree
 
 
 def _own(model: Any) -> tuple[Choice, Any, Record | None]:
@@ -151,7 +151,7 @@ def _own(model: Any) -> tuple[Choice, Any, Record | None]:
     return _certified(model.tree_, model.certificate_), model, model.certificate_
 
 
-def _kept(model: Any) -> Family | None:
+def _kept(model: Any) -> SeveralTrees | None:
     """Return the front or the path that a model keeps, if there is one."""
     if isinstance(model, Solution):
         return model.path
@@ -174,20 +174,20 @@ def _certified(tree: Tree, certificate: Record, name: str | None = None) -> Choi
     return choice
 
 
-def _family(family: Family, own: Choice, model: Any) -> Choices:
+def _of_several(several: SeveralTrees, own: Choice, model: Any) -> Choices:
     """Return the trees of a path, a front or a curve, with that of the model among them."""
     of: Callable[[int], Choice]
-    if isinstance(family, RegularizationPath):
-        trees, of = tuple(entry.tree for entry in family), partial(_of_path, family)
-        texts = ("Size against quality", "number of splits", f"training {_measure(family, own)}")
-    elif isinstance(family, ParetoFront):
-        trees, of = family.trees, partial(_of_front, family)
-        fp, fn = family.measures
-        positive = f"(positive: {family.certificate.pos_label})"
+    if isinstance(several, RegularizationPath):
+        trees, of = tuple(entry.tree for entry in several), partial(_of_path, several)
+        texts = ("Size against quality", "number of splits", f"training {_measure(several, own)}")
+    elif isinstance(several, ParetoFront):
+        trees, of = several.trees, partial(_of_front, several)
+        fp, fn = several.measures
+        positive = f"(positive: {several.certificate.pos_label})"
         texts = ("Two kinds of errors", f"{fp} {positive}", fn)
     else:
-        trees, of = family.trees, partial(_of_curve, family)
-        what = f"training {family.measure}"
+        trees, of = several.trees, partial(_of_curve, several)
+        what = f"training {several.measure}"
         texts = ("The price of fairness", "largest difference between groups", what)
     shown = next((place for place, tree in enumerate(trees) if tree == own.tree), None)
     kept = _thinned(len(trees), shown)

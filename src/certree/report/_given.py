@@ -27,7 +27,7 @@ from certree.tree import (
     SurvivalLeaves,
     Tree,
 )
-from certree.tree._leaf_look import colours
+from certree.tree._leaf_style import colours
 from certree.tree._wording import plain, shorten
 
 MOST_LETTERS = 60

@@ -27,7 +27,7 @@ from certree.encoding._time_tests import read_time_texts
 from certree.encoding._times import DAY, form_of, is_time, parse_time, ticks, write_time
 
 from ._explanation import Change, ColumnChange, Explanation, PathStep
-from ._leaf_look import content_name
+from ._leaf_style import content_name
 from ._payload_labels import Labels
 from ._routing import route
 from ._rules import merged, steps
@@ -65,14 +65,14 @@ class Explainer:
     def __init__(self, tree: Tree, asked: Sequence[Test]) -> None:
         self.tree = tree
         self.categories = _known_categories(asked)
-        self.usual = _usual_tests(asked)
+        self.typed = _typed_tests(asked)
         self._ways: dict[tuple[int, int], _Way | None] = {}
 
     def explain(self, table: Table, target: Any = ANY) -> list[Explanation]:
         """Return an explanation for each row; if there is a target, with changes towards it."""
         leaves = route(self.tree, table)
         wanted = None if target is ANY else self._contents_of(target)
-        columns = {f: _asking(tests).column_of(table) for f, tests in self._tests.items()}
+        columns = {f: _reading_test(tests).column_of(table) for f, tests in self._tests.items()}
         return [
             self._explain_row(table, row, int(leaf), columns, wanted)
             for row, leaf in enumerate(leaves)
@@ -256,9 +256,9 @@ class Explainer:
     def _find_way(self, asked: Asked, feature: int) -> _Way | None:
         tests = [test for test, _ in asked]
         told = asked
-        if feature in self.usual and all(test.condition(0).kind == "missing" for test in tests):
+        if feature in self.typed and all(test.condition(0).kind == "missing" for test in tests):
             # "is missing" suits any column; another test says what kind of value may be present.
-            told = [*asked, (self.usual[feature], 0)]
+            told = [*asked, (self.typed[feature], 0)]
             tests = [test for test, _ in told]
         for example in _examples(told, self.categories.get(feature, ())):
             if not _leads(asked, _column(example, tests)):
@@ -266,8 +266,10 @@ class Explainer:
             if example is None:
                 return _Way(f"{one_line(tests[0].name)} is missing", None, True)
             # To a present value, so that there is no need for words about missing ones.
-            spoken = merged(test.silent().condition(outcome) for test, outcome in asked)
-            return _Way(" and ".join(spoken), example, False)
+            said = merged(
+                test.without_missing_words().condition(outcome) for test, outcome in asked
+            )
+            return _Way(" and ".join(said), example, False)
         return None
 
 
@@ -276,7 +278,7 @@ def _leads(asked: Asked, column: NDArray[Any]) -> bool:
     return all(int(test.outcome(column)[0]) == outcome for test, outcome in asked)
 
 
-def _asking(tests: Sequence[Test]) -> Test:
+def _reading_test(tests: Sequence[Test]) -> Test:
     """Return the test that says how the column is read: one about times reads texts, too."""
     return next((test for test in tests if test.condition(0).kind == "time"), tests[0])
 
@@ -415,7 +417,7 @@ def _known_categories(tests: Sequence[Test]) -> dict[int, list[Any]]:
     }
 
 
-def _usual_tests(tests: Sequence[Test]) -> dict[int, Test]:
+def _typed_tests(tests: Sequence[Test]) -> dict[int, Test]:
     """Return by column a test that tells numbers, text and times apart."""
     found: dict[int, Test] = {}
     for test in tests:

@@ -14,7 +14,7 @@ from html import escape
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
-from ._leaf_look import SCALE, Colours, colours, content_name, support
+from ._leaf_style import SCALE, Colours, colours, content_name, support
 from ._payload_labels import Labels
 from ._svg import draw
 from ._view import view

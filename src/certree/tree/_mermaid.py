@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ._leaf_look import colours, fitted_lines
+from ._leaf_style import colours, fitted_lines
 from ._wording import fitted_answer, shorten
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from ._layout import layout
-from ._leaf_look import bars, colours, fitted_lines, mixed
+from ._leaf_style import bars, colours, fitted_lines, mixed
 from ._sketch import Point
 from ._wording import fitted_answer, one_line, wrapped
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from ._layout import Box, layout
-from ._leaf_look import BarPart, Colours, bars, colours, content_name, node_lines
+from ._leaf_style import BarPart, Colours, bars, colours, content_name, node_lines
 from ._payload_labels import percent
 from ._sketch import Point, Sketch
 from ._wording import fitted_answer, fitted_question, one_line, shorten, text_width

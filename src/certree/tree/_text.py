@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ._leaf_look import content_name, support
+from ._leaf_style import content_name, support
 from ._wording import condition, shorten
 
 if TYPE_CHECKING:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ._leaf_look import SCALE, BarPart, bars, colours, content_name, node_lines, support
+from ._leaf_style import SCALE, BarPart, bars, colours, content_name, node_lines, support
 from ._payload_labels import Labels
 from ._rules import conditions, merged
 from ._wording import answer, one_line, question_parts

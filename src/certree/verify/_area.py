@@ -12,7 +12,7 @@ from fractions import Fraction
 from math import lcm
 from typing import Any
 
-from ._force import AllTrees, Count, TreeSizes
+from ._brute_force import AllTrees, Count, TreeSizes
 
 Curve = tuple[tuple[tuple[int, int], ...], int]
 """Steps of (negatives, positives), and the number of splits."""

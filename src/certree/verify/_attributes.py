@@ -16,10 +16,7 @@ from certree.exceptions import CertificateError
 
 from ._audit import Audit, GivenRows
 from ._leaf_costs import Leaves
-from ._plain_numbers import read_table
-
-# What float64 may be off by in a weight of an output, as a share of it.
-_LAST_BITS = 1e-9
+from ._plain_numbers import last_bits, read_table
 
 
 @dataclass(frozen=True)
@@ -66,10 +63,11 @@ class Facts:
     def off(self) -> float:
         """How far weights of outputs may be off, as a share: float64 has few digits of some."""
         if not self.outputs or self.leaves is None or self.leaves.target is None:
-            return _LAST_BITS
+            return float(last_bits())
         rows = list(self.leaves.target)
         least = self.leaves.least(rows)
-        return _LAST_BITS + (float(self.leaves.noise(rows) / least) if least else 0.0)
+        noise = self.leaves.noise(rows) / least if least else 0
+        return float(last_bits(len(rows)) + noise)
 
     @property
     def rates(self) -> dict[str, dict[Any, float]]:
@@ -205,19 +203,20 @@ def _compare(stated: Mapping[str, Any], name: str, facts: Facts, of: str = "") -
     if name not in stated:
         return
     wanted = facts.rewards if name == "rewards_" else RECOMPUTED[name](facts)
-    if not _is_same(stated[name], wanted, facts.off if name == "output_weights_" else _LAST_BITS):
+    off = facts.off if name == "output_weights_" else float(last_bits())
+    if not _is_same(stated[name], wanted, off):
         facts.audit.differ(
             f"{name}{of}: the model has {stated[name]!r:.100}, recomputed {wanted!r:.100}"
         )
 
 
-def _is_same(stated: Any, wanted: Any, off: float = _LAST_BITS) -> bool:
+def _is_same(stated: Any, wanted: Any, off: float) -> bool:
     """Return whether an attribute is what it must be, up to a share of floats."""
     if isinstance(wanted, dict):
         return (
             isinstance(stated, dict)
             and list(stated) == list(wanted)
-            and all(_is_same(stated[key], value) for key, value in wanted.items())
+            and all(_is_same(stated[key], value, off) for key, value in wanted.items())
         )
     plain = stated.tolist() if isinstance(stated, np.ndarray | np.generic) else stated
     if isinstance(wanted, list):

@@ -23,13 +23,10 @@ from ._candidates import (
     plain_test,
 )
 from ._conditions import check_conditions
-from ._plain_numbers import Exact, exact, read_list, text
+from ._plain_numbers import Exact, exact, last_bits, read_list, text
 from ._raw_table import RawTable, read_table
 
 _LOG = logging.getLogger("certree")
-
-# What float64 may be off by where it adds up a formula, as a share of the size of its terms.
-_LAST_BITS = 2.0**-40
 
 
 @dataclass(frozen=True)
@@ -348,7 +345,7 @@ def with_candidates(
         raise CertificateError(f"X has {n_columns} columns, but the tree was fitted on {expected}.")
     tests = StatedTests(stated, n_columns)
     parameters = audit.parameters
-    wishes = CandidateRules(
+    rules = CandidateRules(
         parameters["thresholds"],
         parameters["categorical_features"],
         parameters.get("splits", "binary"),
@@ -356,7 +353,7 @@ def with_candidates(
         parameters.get("category_tests", "one"),
         parameters.get("identifiers", "drop"),
     )
-    candidates = Candidates(data.table, wishes, data.weights, is_exact)
+    candidates = Candidates(data.table, rules, data.weights, is_exact)
     may_lack = _may_lack(audit, len(tests), least)
     keys, misnamed = candidates.read(tests)
     if misnamed is not None:
@@ -569,7 +566,7 @@ def check_predictions(
             wanted, slack = walk.tree.value(leaf), 0.0
             if says is not None:
                 wanted, size = map(float, says(wanted, row))
-                slack = _LAST_BITS * size
+                slack = float(last_bits()) * size
             same = predicted[row] == wanted
             if not same and not (says is not None and abs(predicted[row] - wanted) <= slack):
                 audit.differ(

@@ -224,7 +224,7 @@ class Candidates:
     ----------
     table : RawTable
         The raw table.
-    wishes : CandidateRules
+    rules : CandidateRules
         The parameters.
     weights : mapping from row to number
         The rows that count, with their weights.
@@ -233,27 +233,27 @@ class Candidates:
     """
 
     def __init__(
-        self, table: RawTable, wishes: CandidateRules, weights: Mapping[int, Exact], is_exact: bool
+        self, table: RawTable, rules: CandidateRules, weights: Mapping[int, Exact], is_exact: bool
     ) -> None:
         self.table = table
-        self.wishes = wishes
+        self.rules = rules
         self.slack = 0 if is_exact else _ROUNDED * sum(weights.values())
         self.seen = [_see(column, weights) for column in table.columns]
-        declared = wishes.declared(table)
+        declared = rules.declared(table)
         self.is_category = [
             d or c.kind == "category" for d, c in zip(declared, table.columns, strict=True)
         ]
         self.identifiers = {
             place
             for place, column in enumerate(table.columns)
-            if wishes.identifiers == "drop"
-            and wishes.min_category_rows == 1
+            if rules.identifiers == "drop"
+            and rules.min_category_rows == 1
             and column.kind == "category"
             and not declared[place]
             and _names_rows(self.seen[place])
         }
         """Columns whose values name single rows, so that they are no candidates."""
-        self.asked = [wishes.of_column(table, i) for i in range(len(table.columns))]
+        self.asked = [rules.of_column(table, i) for i in range(len(table.columns))]
         self.all_flags = table.is_matrix and all(
             not seen.has_missing and set(seen.values) <= {0, 1} and not isinstance(asked, list)
             for seen, asked in zip(self.seen, self.asked, strict=True)
@@ -345,7 +345,7 @@ class Candidates:
             not _are_texts(seen.values) and set(seen.values) <= {0, 1}
         )
         is_category = self.is_category[feature]
-        if is_category and self.wishes.splits != "binary" and (seen.has_missing or not is_binary):
+        if is_category and self.rules.splits != "binary" and (seen.has_missing or not is_binary):
             return "multiway"
         if is_category and not is_binary:
             return "category"
@@ -366,7 +366,7 @@ class Candidates:
             elif kind == "category" and self._has_sets(feature):
                 yield from self._all_sets(feature)
             elif kind == "category":
-                single, asked = self._single_groups(feature), self.wishes.category_tests
+                single, asked = self._single_groups(feature), self.rules.category_tests
                 is_told = not seen.has_missing and len(single) <= 2
                 if asked == "drop-last":
                     single = single[:-1]
@@ -378,9 +378,9 @@ class Candidates:
             elif kind == "multiway" and len(self._groups(feature)) + seen.has_missing > 1:
                 groups = self._groups(feature) + [(None,)] * seen.has_missing
                 yield feature, "multiway", tuple(groups)
-                if self.wishes.splits == "both":
+                if self.rules.splits == "both":
                     yield from self._single_groups(feature)
-            is_asked = kind != "multiway" or self.wishes.splits == "both"
+            is_asked = kind != "multiway" or self.rules.splits == "both"
             is_asked = is_asked or not self._groups(feature)
             if seen.has_missing and kind != "nothing" and is_asked:
                 yield feature, "missing", False
@@ -390,7 +390,7 @@ class Candidates:
 
         If all are rare, they say nothing.
         """
-        seen, least = self.seen[feature], self.wishes.min_category_rows
+        seen, least = self.seen[feature], self.rules.min_category_rows
         rows = dict(zip(seen.values, seen.n_rows, strict=True))
         rare = tuple(value for value in seen.values if rows[value] < least)
         known: list[tuple[Any, ...]] = [(v,) for v in seen.values if rows[v] >= least]
@@ -398,7 +398,7 @@ class Candidates:
 
     def _has_sets(self, feature: int) -> bool:
         """Return whether all sets of the categories of a column are candidates."""
-        if self.wishes.category_tests != "subsets" or not self.is_category[feature]:
+        if self.rules.category_tests != "subsets" or not self.is_category[feature]:
             return False
         return len(self._groups(feature)) + self.seen[feature].has_missing <= _MOST_GROUPS
 
@@ -423,7 +423,7 @@ class Candidates:
 
     def _single_groups(self, feature: int) -> list[Key]:
         """Return how each category, and all rare ones together, divide the rows."""
-        groups, least = self._groups(feature), self.wishes.min_category_rows
+        groups, least = self._groups(feature), self.rules.min_category_rows
         rows = dict(zip(self.seen[feature].values, self.seen[feature].n_rows, strict=True))
         return [
             (feature, "is", group[0], False)

@@ -28,31 +28,28 @@ from ._audit import (
     check_names,
     check_size,
 )
+from ._brute_force import Charges
 from ._candidates import outcome_of, plain_test
+from ._consistency import check_bounds, check_no_confusion, check_parameters, check_searched
 from ._errors import check_cost, check_counts, read_prices
 from ._fair_audit import Fair, _check_constraint, _check_pairs, _check_rates
 from ._fair_groups import rates_to_compare
-from ._force import Charges
 from ._leaf_costs import Leaves
 from ._leaves import label_leaves, leaves_of_estimator
 from ._limits_audit import _check_dual, _check_stated_limits
 from ._limits_audit import _check_tree as _check_limited_tree
-from ._limits_force import check_single_leaves
+from ._limits_brute_force import check_single_leaves
 from ._limits_read import LimitedTask, read_asked
 from ._metric_audit import check_metric_cost, metric_of
 from ._notes import Note, RowsOf, deviation
-from ._plain_numbers import Exact, exact, plain_list, read
+from ._plain_numbers import Exact, exact, last_bits, plain_list, read
 from ._plain_times import nanoseconds_of_array
 from ._prices import read_charges
 from ._raw_table import Column, RawTable
 from ._shown import check_node_costs, check_shown, has_labels
 from ._stated_weights import stated_class_weights, wanted_class_weights, with_all_classes
-from ._story import check_bounds, check_no_confusion, check_parameters, check_searched
 from ._task_audit import _check_cost as check_task_cost
 from ._task_audit import _noise as noise_of_leaves
-
-# How far sums of float64 may be off, as a share of the sum of their sizes.
-_NOISE = Fraction(1, 2**40)
 
 # Rounding is negligible up to this share of what trees can differ by.
 _NEGLIGIBLE = Fraction(1, 2**10)
@@ -293,9 +290,9 @@ def _check_task(
     slack += noise_of_leaves(leaves, walk)
     cost = check_task_cost(audit, data, leaves, walk, _charges(model, walk), slack)
     check_shown(audit, data, walk, leaves, slack=slack)
-    if not cells[0].costs:
-        # Where rows have costs, sums do not tell what each costs at least.
-        check_node_costs(audit, data, walk, leaves, model, slack)
+    # Where rows have costs, sums do not tell what each costs at least.
+    seen = replace(leaves, of_groups=bool(cells[0].costs))
+    check_node_costs(audit, data, walk, seen, model, slack)
     return cost
 
 
@@ -311,7 +308,8 @@ def _apart(leaves: Leaves, data: Data, cells: Sequence[Cell]) -> Fraction:
 
 def _check_weight(audit: Audit, data: Data, cells: Sequence[Cell]) -> Fraction:
     """Check the weight of all rows; return how far sums of float64 may be off."""
-    noise = sum((cell.size for cell in cells), Fraction(0)) * _NOISE
+    n_terms = sum(cell.n_rows for cell in cells)
+    noise = sum((cell.size for cell in cells), Fraction(0)) * last_bits(n_terms)
     audit.compare_within("total weight", audit.certificate.total_weight, data.total(), noise)
     return noise
 

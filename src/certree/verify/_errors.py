@@ -24,8 +24,9 @@ from ._audit import (
     walk_down,
     with_candidates,
 )
+from ._brute_force import TreeSizes, label_points, least_cost
+from ._consistency import check_bounds, check_no_confusion, check_parameters
 from ._fields import check_types
-from ._force import TreeSizes, label_points, least_cost
 from ._front_audit import check_front, check_whole_front
 from ._metric_audit import Objective, all_tests, check_metric_cost, check_metric_optimum, metric_of
 from ._node_rows import ClassPlaces, check_node_rows
@@ -37,13 +38,12 @@ from ._stated_weights import (
     check_penalty,
     class_totals,
     cost_range,
-    room_for_area,
-    room_for_errors,
-    room_for_metric,
+    units_for_area,
+    units_for_errors,
+    units_for_metric,
     weighted_by_class,
     with_all_classes,
 )
-from ._story import check_bounds, check_no_confusion, check_parameters
 
 
 def check_classifier(model: Any, given: GivenRows) -> Checked:
@@ -129,11 +129,11 @@ def read_classes(
     certificate = audit.certificate
     plain = with_all_classes(read_rows(given.X, given.sample_weight), given.y, labels)
     if metric is None or metric.counts_errors:
-        room = room_for_errors(plain, audit, reserve)
+        room = units_for_errors(plain, audit, reserve)
     elif metric.max_fpr is not None:
-        room = room_for_area(plain, audit, metric.max_fpr)
+        room = units_for_area(plain, audit, metric.max_fpr)
     else:
-        room = room_for_metric(plain, audit, reserve)
+        room = units_for_metric(plain, audit, reserve)
     plain = replace(plain, prices=read_prices(audit.parameters))
     if plain.prices is not None:
         room = int(room / max(plain.dearest / common_unit(chain(*plain.prices)), Fraction(1)))

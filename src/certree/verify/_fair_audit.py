@@ -10,6 +10,14 @@ from typing import Any
 
 from ._attributes import Facts, check_attributes, stated_classes
 from ._audit import Audit, Checked, Data, GivenRows, Walk, check_predictions, walk_down
+from ._brute_force import TreeSizes, all_different, different, label_points
+from ._consistency import (
+    check_bounds,
+    check_no_confusion,
+    check_parameters,
+    check_without_tree,
+    has_tree,
+)
 from ._errors import check_cost, check_counts, check_own_size, error_amounts, read_classes
 from ._fair_groups import (
     Compared,
@@ -19,17 +27,9 @@ from ._fair_groups import (
     read_groups,
     tolerances_of,
 )
-from ._force import TreeSizes, all_different, different, label_points
 from ._formulas import as_float, exceeds, is_value
 from ._metric_audit import Objective, check_metric_cost, metric_of, positive_class
 from ._plain_numbers import Exact, exact, show, text
-from ._story import (
-    check_bounds,
-    check_no_confusion,
-    check_parameters,
-    check_without_tree,
-    has_tree,
-)
 
 FairPoint = tuple[Sequence[Any], Mapping[tuple[str, Any], Exact]]
 """Cost of a tree, or its false positives, false negatives and penalty; the rate of every group."""

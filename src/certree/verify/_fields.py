@@ -1,15 +1,17 @@
 """The fields of certificates: the type of each, and which are recomputed.
 
 A field is either recomputed from the data, or informative: it tells how the search went, and the
-proof does not use it. docs/guide/verification.md lists both, and a test compares.
+proof does not use it. docs/guide/verification.md lists both, and a test compares. Types are those
+that the classes of certificates declare.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from dataclasses import fields, is_dataclass
 from fractions import Fraction
 from math import isfinite
-from typing import Any
+from types import NoneType, UnionType
+from typing import Any, Union, get_args, get_origin, get_type_hints
 
 from certree.exceptions import CertificateError
 
@@ -25,7 +27,38 @@ STATUSES = (
     "precision",
 )
 
-Check = Callable[[Any], bool]
+CERTIFICATES = (
+    "Certificate",
+    "TaskCertificate",
+    "LimitedCertificate",
+    "LimitValue",
+    "FairnessCertificate",
+    "FrontCertificate",
+    "TaskFrontCertificate",
+    "SeparableCertificate",
+    "PathEntry",
+    "OptimalityGap",
+)
+"""The classes whose fields are checked."""
+
+INFORMATIVE = frozenset(
+    {
+        "seconds",
+        "counters",
+        "version",
+        "history",
+        "n_solves",
+        "n_rounds",
+        "n_row_groups",
+        "n_row_sets",
+        "n_samples",
+    }
+)
+"""The fields that tell how a search went."""
+
+# Fields that are None if there is no tree, and the certificates that may have none.
+_OF_TREE = ("objective", "cost", "lower_bound", "upper_bound", "gap", "leaf_cost")
+_WITHOUT_TREE = ("LimitedCertificate", "FairnessCertificate")
 
 
 def is_exact(value: Any) -> bool:
@@ -33,233 +66,67 @@ def is_exact(value: Any) -> bool:
     return isinstance(value, int | Fraction) and not isinstance(value, bool)
 
 
-def _is_amount(value: Any) -> bool:
-    return is_exact(value) and value >= 0
-
-
-def _is_count(value: Any) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and value >= 0
-
-
-def _is_float(value: Any) -> bool:
-    return isinstance(value, float) and isfinite(value)
-
-
-def _is_text(value: Any) -> bool:
-    return isinstance(value, str)
-
-
-def _is_truth(value: Any) -> bool:
-    return isinstance(value, bool)
-
-
-def _is_anything(value: Any) -> bool:
-    return True
-
-
-def _or_none(check: Check) -> Check:
-    return lambda value: value is None or check(value)
-
-
-def _each(check: Check, size: int | None = None) -> Check:
-    def is_tuple(value: Any) -> bool:
-        fits = isinstance(value, tuple) and (size is None or len(value) == size)
-        return fits and all(map(check, value))
-
-    return is_tuple
-
-
-def _tuple(*checks: Check) -> Check:
-    def is_tuple(value: Any) -> bool:
-        return (
-            isinstance(value, tuple)
-            and len(value) == len(checks)
-            and all(check(part) for check, part in zip(checks, value, strict=True))
-        )
-
-    return is_tuple
-
-
-def _one_or_each(check: Check) -> Check:
-    several = _each(check)
-    return lambda value: check(value) or several(value)
-
-
-def _is_limit(value: Any) -> bool:
-    return type(value).__name__ == "LimitValue" and not wrong_types(value)
-
-
-def _is_cut(value: Any) -> bool:
-    return isinstance(value, tuple) and len(value) >= 2 and all(map(is_exact, value))
-
-
-_is_reach = _or_none(_tuple(is_exact, _or_none(is_exact)))
-_is_vector = _each(is_exact)
-_is_point = _tuple(is_exact, is_exact, _is_count)
-
-_SEARCHED: dict[str, Check] = {
-    "status": _is_text,
-    "max_depth": _or_none(_is_count),
-    "max_splits": _or_none(_is_count),
-    "complexity": is_exact,
-    "complexity_per": _is_text,
-    "split_penalty": is_exact,
-    "min_samples_leaf": _is_count,
-    "n_rows": _is_count,
-    "n_tests": _is_count,
-    "n_tests_searched": _or_none(_is_count),
-}
-
-_CERTIFICATE: dict[str, Check] = {
-    **_SEARCHED,
-    "objective": _is_float,
-    "cost": is_exact,
-    "lower_bound": is_exact,
-    "upper_bound": is_exact,
-    "gap": is_exact,
-    "leaf_cost": is_exact,
-    "n_splits": _is_count,
-    "depth": _is_count,
-    "task": _is_text,
-    "total_weight": is_exact,
-    "weight_quantum": _or_none(is_exact),
-    "class_weights": _or_none(_each(is_exact)),
-    "search": _is_text,
-    "fp": _or_none(is_exact),
-    "fn": _or_none(is_exact),
-    "positives": _or_none(is_exact),
-    "negatives": _or_none(is_exact),
-    "pos_label": _is_anything,
-    "cuts": _or_none(_each(_each(is_exact, 4))),
-    "rounding": _is_amount,
-    "identifiers": _each(_is_text),
-}
-
-_TASK: dict[str, Check] = {
-    **_CERTIFICATE,
-    "unit": is_exact,
-    "test_cost": is_exact,
-}
-
-_WITHOUT_TREE: dict[str, Check] = {
-    name: _or_none(_CERTIFICATE[name])
-    for name in ("objective", "cost", "lower_bound", "upper_bound", "gap", "leaf_cost")
-}
-"""Fields that are None if there is no tree, where that can be."""
-
-CHECKED: Mapping[str, Mapping[str, Check]] = {
-    "Certificate": _CERTIFICATE,
-    "TaskCertificate": _TASK,
-    "LimitedCertificate": {
-        **_TASK,
-        **_WITHOUT_TREE,
-        "limits": _each(_is_limit),
-        "proof": _is_text,
-        "cuts": _each(_is_cut),
-        "dual_bound": _or_none(is_exact),
-        "leaf_minimum": _each(_tuple(_is_text, _is_count)),
-    },
-    "LimitValue": {
-        "name": _is_text,
-        "value": _or_none(is_exact),
-        "at_most": _or_none(is_exact),
-        "at_least": _or_none(is_exact),
-        "rounding": _is_amount,
-        "unit": is_exact,
-        "least": _is_reach,
-        "greatest": _is_reach,
-    },
-    "FairnessCertificate": {
-        **_CERTIFICATE,
-        **_WITHOUT_TREE,
-        "constraint": _or_none(_one_or_each(_is_text)),
-        "tolerance": _one_or_each(is_exact),
-        "groups": _each(_is_anything),
-        "rates": _each(_tuple(_is_text, _each(is_exact))),
-        "disparity": _or_none(is_exact),
-        "differences": _each(_tuple(_is_text, _is_anything, _is_anything, _or_none(is_exact))),
-        "unconstrained_cost": _or_none(is_exact),
-        "least_disparity": _or_none(is_exact),
-        "left_out": _each(_is_text),
-        "use_sensitive": _is_truth,
-        "cuts": _each(_is_cut),
-    },
-    "FrontCertificate": {
-        "status": _is_text,
-        "points": _each(_is_point),
-        "lower_points": _each(_is_point),
-        "positives": is_exact,
-        "negatives": is_exact,
-        "pos_label": _is_anything,
-        "supported_only": _is_truth,
-        "per_splits": _is_truth,
-    },
-    "TaskFrontCertificate": {
-        **_SEARCHED,
-        "points": _each(_is_vector),
-        "lower_points": _each(_is_vector),
-        "tasks": _each(_is_text),
-        "limits": _each(_is_limit),
-        "leaf_minimum": _each(_tuple(_is_text, _is_count)),
-        "rounding": _each(_is_amount),
-    },
-    "SeparableCertificate": {
-        "status": _is_text,
-        "values": _each(_is_anything),
-        "depth": _is_count,
-        "max_depth": _or_none(_is_count),
-        "max_splits": _or_none(_is_count),
-        "min_samples_leaf": _is_count,
-        "n_rows": _is_count,
-        "n_tests": _is_count,
-    },
-    "PathEntry": {
-        "splits": _is_count,
-        "errors": is_exact,
-        "lower_bound": is_exact,
-        "accuracy": _is_float,
-        "tree": _is_anything,
-    },
-    "OptimalityGap": {
-        "cost": is_exact,
-        "lower_bound": is_exact,
-        "upper_bound": is_exact,
-        "gap": is_exact,
-        "improvement": is_exact,
-        "total_weight": is_exact,
-        "tree": _is_anything,
-        "best_tree": _is_anything,
-        "certificate": _is_anything,
-        "keeps_limits": _is_truth,
-        "model": _is_anything,
-    },
-}
-"""For each class the fields that are recomputed or compared, and what they must be."""
-
-_HOW = {"seconds", "counters", "version", "n_solves"}
-
-INFORMATIVE: Mapping[str, set[str]] = {
-    "Certificate": {*_HOW, "history", "n_row_groups"},
-    "TaskCertificate": {*_HOW, "history", "n_row_groups"},
-    "LimitedCertificate": {*_HOW, "history", "n_row_groups", "n_rounds"},
-    "LimitValue": set(),
-    "FairnessCertificate": {*_HOW, "history", "n_row_groups"},
-    "FrontCertificate": {"seconds", "counters", "n_solves"},
-    "TaskFrontCertificate": _HOW,
-    "SeparableCertificate": {"seconds", "n_row_sets", "n_samples"},
-    "PathEntry": set(),
-    "OptimalityGap": set(),
-}
-"""For each class the fields that tell how a search went."""
+def checked_fields(cls: type) -> list[str]:
+    """Return the fields of a class that are recomputed or compared; none of an unknown class."""
+    if cls.__name__ not in CERTIFICATES or not is_dataclass(cls):
+        return []
+    return [field.name for field in fields(cls) if field.name not in INFORMATIVE]
 
 
 def wrong_types(certificate: Any) -> list[str]:
     """Return the fields that have a wrong type."""
-    checks = CHECKED[type(certificate).__name__]
-    return [name for name, check in checks.items() if not check(getattr(certificate, name, _NONE))]
+    cls = type(certificate)
+    hints = get_type_hints(cls)
+    return [
+        name
+        for name in checked_fields(cls)
+        if not _is_field(cls.__name__, name, getattr(certificate, name), hints[name])
+    ]
 
 
-_NONE = object()
+def _is_field(kind: str, name: str, value: Any, hint: Any) -> bool:
+    """Return whether a field has a value that it may have."""
+    if value is None and name in _OF_TREE and kind in _WITHOUT_TREE:
+        return True
+    if not _is_a(value, hint):
+        return False
+    if name == "rounding":
+        return all(number >= 0 for number in (value if isinstance(value, tuple) else (value,)))
+    if name == "cuts" and value is not None:
+        # Those of a metric weigh two errors and splits, others any number of totals.
+        return all(len(cut) >= 2 if kind in _WITHOUT_TREE else len(cut) == 4 for cut in value)
+    return True
+
+
+def _is_a(value: Any, hint: Any) -> bool:
+    """Return whether a value is of a type; integers alone are counts, and floats are finite."""
+    parts = get_args(hint)
+    if get_origin(hint) in (Union, UnionType):
+        if {int, Fraction} <= set(parts) and is_exact(value):
+            return True
+        return any(_is_a(value, part) for part in parts)
+    if get_origin(hint) is tuple:
+        return isinstance(value, tuple) and _are(value, parts)
+    if hasattr(hint, "_fields"):  # a named tuple
+        types = get_type_hints(hint)
+        return isinstance(value, tuple) and _are(value, [types[name] for name in hint._fields])
+    if hint in (str, bool, NoneType):
+        return isinstance(value, hint)
+    if hint is int:
+        return isinstance(value, int) and not isinstance(value, bool) and value >= 0
+    if hint is float:
+        return isinstance(value, float) and isfinite(value)
+    if getattr(hint, "__name__", None) == "LimitValue":
+        return type(value).__name__ == "LimitValue" and not wrong_types(value)
+    # Trees, models and the certificates of a gap are read where they are checked.
+    return hint is not Fraction
+
+
+def _are(values: tuple[Any, ...], hints: Any) -> bool:
+    """Return whether values are of the types of a tuple."""
+    if len(hints) == 2 and hints[1] is Ellipsis:
+        return all(_is_a(value, hints[0]) for value in values)
+    return len(values) == len(hints) and all(map(_is_a, values, hints))
 
 
 def check_types(certificate: Any) -> None:
@@ -273,7 +140,7 @@ def check_types(certificate: Any) -> None:
         If this package does not know the type of the certificate.
     """
     name = type(certificate).__name__
-    if name not in CHECKED:
+    if name not in CERTIFICATES:
         raise ValueError(f"verify knows no certificate of type {name}.")
     wrong = wrong_types(certificate)
     if wrong:

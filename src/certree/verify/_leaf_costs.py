@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
@@ -78,6 +78,9 @@ class Leaves:
     counts_best : bool
         Whether rows are counted by the label that is best for them; if not, and if they have no
         class, they are counted by what they get.
+    of_groups : bool
+        Whether the costs of rows were added up and rounded before the tree was grown, in a reduced
+        table, so that what is best for single rows was not known.
     class_weights : sequence of Fraction, optional
         What an error costs each of the labels, where leaves cost errors.
     note : callable, optional
@@ -103,8 +106,18 @@ class Leaves:
     more_rows: int = 0
     counted: Mapping[int, int] | None = None
     counts_best: bool = False
+    of_groups: bool = False
     class_weights: Sequence[Fraction] | None = None
     note: Callable[[Sequence[int], Fraction], Note] | None = None
+
+    def as_noted(self, tree: Any) -> Leaves:
+        """Return the same as a tree shows them: without notes, it is one of groups of rows.
+
+        Its rows are counted by what they get, and not by what is best for them.
+        """
+        if not self.counts_best or getattr(tree, "notes", None) is not None:
+            return self
+        return replace(self, counts_best=False, of_groups=True)
 
     def paid_by_all(self, data: Data) -> Fraction:
         """Return what every tree pays: the cheapest label of each row; 0 where there are none."""

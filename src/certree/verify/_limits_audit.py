@@ -2,7 +2,8 @@
 
 Totals are exact fractions of amounts times weights, and a tree must keep its limits exactly. A dual
 cut is an inequality between cost and totals that every tree satisfies: the tree found must, and so
-must all single leaves; the bounds that follow are recomputed, and `_limits_force` tries all trees.
+must all single leaves; the bounds that follow are recomputed, and
+`_limits_brute_force` tries all trees.
 """
 
 from __future__ import annotations
@@ -29,11 +30,19 @@ from ._audit import (
     walk_down,
     with_candidates,
 )
+from ._consistency import (
+    check_bounds,
+    check_no_confusion,
+    check_parameters,
+    check_searched,
+    check_without_tree,
+    has_tree,
+)
 from ._errors import check_counts, check_own_size, read_classes
 from ._label_units import check_unit_in_leaves
 from ._leaf_costs import Leaves
 from ._leaves import leaves_of_estimator, leaves_of_task
-from ._limits_force import (
+from ._limits_brute_force import (
     check_by_force,
     check_metric_by_force,
     check_single_leaves,
@@ -47,17 +56,9 @@ from ._prices import read_charges
 from ._rounding_rules import allowed_for_labels
 from ._shown import check_node_costs, check_shown, quiet
 from ._stated_weights import are_short, check_quantum, cost_range
-from ._story import (
-    check_bounds,
-    check_no_confusion,
-    check_parameters,
-    check_searched,
-    check_without_tree,
-    has_tree,
-)
 from ._task_audit import (
-    check_leeway,
     check_objective,
+    check_rounding,
     check_total_weight,
     encoder_of,
     paid_for_tests,
@@ -81,6 +82,7 @@ def check_limited(model: Any, given: GivenRows) -> Checked:
     else:
         leaves = leaves_of_task(task.objective, data, given)
         asked = Asked.of(task, data, leaves.labels or ())
+    leaves = leaves.as_noted(tree)
     audit.compare("task", certificate.task, leaves.name)
     # The other fields are then about another problem.
     audit.raise_if_different()
@@ -101,7 +103,7 @@ def check_limited(model: Any, given: GivenRows) -> Checked:
         _check_dual(problem)
     else:
         _check_no_tree(problem)
-    if certificate.rounding > 0 and certificate.unit > 0:
+    if (certificate.rounding > 0 or leaves.of_groups) and certificate.unit > 0:
         check_unit_in_leaves(audit, leaves, places, certificate.rounding)
     check_attributes(estimator, Facts(audit, data.names, leaves.labels, leaves, given))
     audit.raise_if_different()
@@ -203,7 +205,7 @@ def _read_problem(
     audit.raise_if_different()
     for one, rounding in zip(leaves, roundings(certificate), strict=True):
         allowed = allowed_for_labels(data, one, audit, charges, with_limits=True)
-        check_leeway(audit, rounding, allowed)
+        check_rounding(audit, rounding, allowed)
     _check_penalty(audit, leaves[0])
     data = replace(data, labels=leaves[0].labels)
     problem = LimitedTask(audit, data, leaves, asked.totals, asked.minimum, charges)
@@ -227,7 +229,7 @@ def _check_penalty(audit: Audit, leaves: Leaves) -> None:
         audit.differ(f"unit: certified {show(unit)}, which must be positive")
     elif unit is not None:
         multiples = {Fraction(certificate.gap or 0)}
-        if certificate.rounding == 0 and leaves.amounts is not None:
+        if certificate.rounding == 0 and leaves.amounts is not None and not leaves.of_groups:
             multiples |= {cost - min(line) for line in _weighted(leaves) for cost in line}
         if any((multiple / unit).denominator != 1 for multiple in multiples):
             audit.differ(f"unit: certified {show(unit)}, but not all costs are multiples of it")

@@ -12,7 +12,7 @@ import numpy as np
 from certree.exceptions import CertificateError
 
 from ._audit import Audit, Data, Walk
-from ._force import Charges
+from ._brute_force import Charges
 from ._leaf_costs import Amounts, Leaves
 from ._plain_numbers import Exact, as_array, exact, plain_list, read, show
 

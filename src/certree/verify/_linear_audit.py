@@ -37,7 +37,7 @@ _SUMS = 2**51
 _MOST_UNITS = 2**26
 
 # What float64 may be off by, as a share of all squares, in models of one column and of several.
-_LAST_BITS = {"simple": Fraction(1, 2**47), "ridge": Fraction(1, 2**27)}
+_FLOAT_NOISE = {"simple": Fraction(1, 2**47), "ridge": Fraction(1, 2**27)}
 
 
 class Whole(NamedTuple):
@@ -213,7 +213,7 @@ class Models:
         weights = set(map(Fraction, self.data.weights.values()))
         # Targets that are all equal count in units of weight.
         floors = n_leaves * 4 * (squares or max(weights)) / max(most, 1)
-        noise = squares * _LAST_BITS["simple" if self.is_simple else "ridge"]
+        noise = squares * _FLOAT_NOISE["simple" if self.is_simple else "ridge"]
         spread = max(self.target.values()) - min(self.target.values())
         moved = self.data.total() * (2 * self.coarsest(list(self.target.values()))) ** 2
         by_targets = moved + 2 * root_above(moved * squares) if moved * squares else moved

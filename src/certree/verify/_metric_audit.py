@@ -14,8 +14,8 @@ from certree.exceptions import CertificateError
 
 from ._area import all_areas, area
 from ._audit import Audit, Data, Walk
+from ._brute_force import WORK_LIMIT, Point, TreeSizes, different, label_points, nondominated
 from ._cut_bound import check_cut_bound, rests_on_cuts
-from ._force import WORK_LIMIT, Point, TreeSizes, different, label_points, nondominated
 from ._formulas import FORMULAS, as_float, exceeds, is_value
 from ._plain_numbers import Exact, common_unit, exact, is_close, show, text
 

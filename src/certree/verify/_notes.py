@@ -12,10 +12,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from ._plain_numbers import Exact, float_or_infinite, root_between
-
-# What float64 may be off by, as a share of a number.
-_LAST_BITS = Fraction(1, 2**40)
+from ._plain_numbers import Exact, float_or_infinite, last_bits, root_between
 
 # By how much weights that were rounded for a search may be off, as a share.
 _ROUNDED = Fraction(1, 2**16)
@@ -31,7 +28,7 @@ class Printed:
 
     def text(self, side: int = 0) -> str:
         """Return the number, the least or the greatest possible one, as it is printed."""
-        off = self.off + abs(self.value) * _LAST_BITS
+        off = self.off + abs(self.value) * last_bits()
         return self.form(float_or_infinite(self.value + side * off))
 
     def is_written(self, text: str) -> bool:

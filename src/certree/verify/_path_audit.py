@@ -8,8 +8,8 @@ from itertools import pairwise
 from typing import Any
 
 from ._audit import Audit, Data, Walk, check_size, walk_down
+from ._brute_force import TreeSizes, cost_points
 from ._fields import STATUSES, check_types
-from ._force import TreeSizes, cost_points
 from ._metric_audit import all_tests
 from ._plain_numbers import Exact, exact, is_close, show
 

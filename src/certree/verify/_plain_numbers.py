@@ -25,8 +25,22 @@ MOST_DIGITS = 15
 LAST_FLOAT = Fraction(1, 2**1073)
 """Numbers next to zero, as float64 has them, are so far apart, or a little less."""
 
+_FEW_TERMS = 2**12
+
 # A decimal with a greater exponent takes minutes to write out.
 _MOST_EXPONENT = 10_000
+
+
+def last_bits(n_terms: int = 0) -> Fraction:
+    """Return by what share of the sizes of its terms a sum of float64 may be off.
+
+    With u = 2**-53, each of n terms that takes k operations is off by at most k u of its size, and
+    adding them up in any order by (n - 1) u of the sum of their sizes (Higham, Accuracy and
+    Stability of Numerical Algorithms, section 4.2), up to factors of 1 + (n + k) u. With a factor
+    of two for the latter, and for k up to 16, that is (n + 16) 2**-52. Sums of few terms get the
+    room of 4096, since they may be differences of numbers that are a thousand times as large.
+    """
+    return Fraction(max(n_terms, _FEW_TERMS) + 16, 2**52)
 
 
 def read(number: Any, what: str = "a number") -> Fraction:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ._force import Charges
+from ._brute_force import Charges
 from ._plain_numbers import read
 
 

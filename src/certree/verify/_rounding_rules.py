@@ -12,7 +12,7 @@ from fractions import Fraction
 from typing import Any
 
 from ._audit import Audit, Data
-from ._force import Charges
+from ._brute_force import Charges
 from ._leaf_costs import Leaves, Rates
 from ._leaves import units_of_weight
 from ._plain_numbers import Exact, above_short, common_unit, decimals, exact, root_above
@@ -81,6 +81,9 @@ def allowed_for_labels(
         return Fraction(0)
     if total == 0:
         return Fraction(0)
+    if leaves.of_groups:
+        # A reduced table rounds costs as its engine can add them up.
+        return total * _coarsest(certificate)
     n_units = data.total() / unit
     heaviest = max(data.weights.values())
     error = max(total / most, largest * heaviest / 2**43)

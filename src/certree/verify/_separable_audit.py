@@ -22,8 +22,8 @@ from ._audit import (
     walk_down,
     with_candidates,
 )
+from ._brute_force import WORK_LIMIT
 from ._candidates import outcome_of
-from ._force import WORK_LIMIT
 from ._shown import check_given_labels
 
 _NOISE = 1e-9
@@ -62,7 +62,7 @@ def check_separable(solution: Any, given: GivenRows) -> Checked:
         if task.feasible is not None and not task.feasible(value, np.array(data.rows)):
             audit.differ(f"{where} is not allowed")
     audit.done(f"values of {len(points)} trees, by the functions of the task")
-    _check_story(audit, certificate, task, data)
+    _check_consistency(audit, certificate, task, data)
     audit.raise_if_different()
     if given.exhaustive:
         _check_all(audit, certificate, task, data)
@@ -95,7 +95,7 @@ def _value(task: Any, walk: Walk, node: int, state: Any) -> Any:
     return reduce(task.combine, values)
 
 
-def _check_story(audit: Audit, certificate: Any, task: Any, data: Data) -> None:
+def _check_consistency(audit: Audit, certificate: Any, task: Any, data: Data) -> None:
     """Check that status, depth and values agree, and that no value beats another."""
     status, values = certificate.status, certificate.values
     if status not in ("optimal", "infeasible", "time_limit"):

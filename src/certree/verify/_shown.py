@@ -18,13 +18,7 @@ from ._audit import Audit, Data, Walk
 from ._leaf_costs import Leaves
 from ._node_rows import ClassPlaces, check_node_rows, weight_unit
 from ._notes import Note, Printed, RowsOf, is_note, note_text
-from ._plain_numbers import Exact
-
-# What float64 may be off by where it adds up weights, as a share of them.
-_LAST_BITS = Fraction(1, 2**40)
-
-# By how much the savings of splits may be off, as a share of the cost of all rows.
-_SHARE = 1e-6
+from ._plain_numbers import Exact, last_bits
 
 
 def quiet(audit: Audit) -> Audit:
@@ -139,7 +133,7 @@ def _are_possible(
         if len(best[row]) == 1:
             sure[best[row][0]] += each[row]
     total = Fraction(sum(each[row] for row in rows))
-    slack, told = total * _LAST_BITS, list(map(Fraction, stated))
+    slack, told = total * last_bits(len(rows)), list(map(Fraction, stated))
     return (
         len(told) == n_labels
         and abs(sum(told) - total) <= slack
@@ -227,17 +221,59 @@ def check_node_costs(
     if np.shape(stated) != (len(walk.rows),):
         audit.differ(f"costs of nodes: the model does not have one for each of {len(walk.rows)}")
         return
+    if leaves.of_groups:
+        _check_savings(audit, walk, leaves, stated.tolist(), Fraction(slack))
+        return
     whole, scale = _above_least(data, leaves, data.rows), float(stated[0])
     if whole <= slack:
         # There is nothing to save.
         return
-    off = _SHARE + float(2 * slack / whole)
+    off = float(
+        last_bits(len(data.rows)) + 2 * (slack + _node_rounding(audit, data, leaves)) / whole
+    )
     for node, rows in sorted(walk.rows.items()):
         share = float(_above_least(data, leaves, rows) / whole)
         if not abs(float(stated[node]) - share * scale) <= off * scale:
             audit.differ(f"cost of node {node}: its share of the whole is not {share:.6g}")
             return
     audit.done("the costs of nodes, of which importances are made")
+
+
+def _node_rounding(audit: Audit, data: Data, leaves: Leaves) -> Fraction:
+    """Return by how much whole units move the cost of a node, where costs are rounded.
+
+    For rates, what every row would save at a rate of its own is rounded up to whole units.
+    """
+    if not audit.certificate.rounding:
+        return Fraction(0)
+    n_rounded = 1 if leaves.rates is None else len(data.rows) + 1
+    return n_rounded * abs(Fraction(audit.certificate.unit))
+
+
+def _check_savings(
+    audit: Audit, walk: Walk, leaves: Leaves, stated: Sequence[float], slack: Fraction
+) -> None:
+    """Compare what splits save, as shares of all savings.
+
+    Costs of nodes are above what their groups of rows cost at least, which single rows do not tell.
+    It is the same for a node and for all its children together.
+    """
+    least = {n: leaves.least(rows) if rows else Fraction(0) for n, rows in walk.rows.items()}
+    children = {node: walk.tree.children[node] for node in walk.rows}
+    saved = {n: least[n] - sum(least[c] for c in below) for n, below in children.items() if below}
+    told = {n: stated[n] - sum(stated[c] for c in below) for n, below in children.items() if below}
+    whole = sum(saved.values(), Fraction(0))
+    if whole <= slack:
+        # There is nothing to save.
+        return
+    size = max(map(abs, stated)) * float(last_bits(len(stated)))
+    scale = sum(told.values())
+    off = float(4 * len(saved) * slack / whole) * scale + 4 * len(saved) * size
+    for node, saving in saved.items():
+        if not abs(told[node] - float(saving / whole) * scale) <= off:
+            audit.differ(f"cost of node {node}: its split does not save {float(saving):.6g}")
+            return
+    audit.done("what splits save, of which importances are made")
 
 
 def _above_least(data: Data, leaves: Leaves, rows: Sequence[int]) -> Fraction:

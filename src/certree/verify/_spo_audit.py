@@ -28,7 +28,8 @@ from ._audit import (
     read_rows,
     walk_down,
 )
-from ._force import TreeSizes, least_cost
+from ._brute_force import TreeSizes, least_cost
+from ._consistency import check_bounds, check_no_confusion, check_parameters
 from ._leaf_costs import Leaves
 from ._metric_audit import all_tests
 from ._notes import Note, RowsOf, mean
@@ -44,8 +45,7 @@ from ._plain_numbers import (
 from ._rounding_rules import units_of_cost
 from ._shown import check_node_costs, check_shown
 from ._stated_weights import counted, most_splits
-from ._story import check_bounds, check_no_confusion, check_parameters
-from ._task_audit import check_leeway, check_rows, compare_optimum
+from ._task_audit import check_rounding, check_rows, compare_optimum
 
 # Real decisions are only as exact as float64 and the solver behind the oracle.
 _FLOAT = Fraction(1, 10**6)
@@ -113,18 +113,18 @@ def check_spo(model: Any, given: GivenRows) -> Checked:
     slack = 0 if (wanted / _unit(audit)).denominator == 1 else data.total() / 2**20
     audit.compare_within("penalty", certificate.split_penalty, wanted, slack)
     decided = _read(model.oracle_, data, given.y)
-    leeway = _check_rounding(audit, decided)
+    rounding = _check_rounding(audit, decided)
     audit.done("parameters, rows, weights, rounding and penalty")
     sizes = counted(data, certificate.weight_quantum)
     _check_sizes(audit, sizes, walk)
     if not all(walk.rows[leaf] for leaf in walk.leaves):
         raise CertificateError("some leaves of the tree have no rows.")
-    cost = _check_leaves(audit, model, decided, walk, leeway)
+    cost = _check_leaves(audit, model, decided, walk, rounding)
     _check_predictions(audit, model, given, walk)
     check_attributes(model, Facts(audit, data.names))
     leaves = _shown(decided)
-    check_shown(audit, data, walk, leaves, slack=leeway)
-    check_node_costs(audit, data, walk, leaves, model, leeway)
+    check_shown(audit, data, walk, leaves, slack=rounding)
+    check_node_costs(audit, data, walk, leaves, model, rounding)
     check_bounds(audit)
     audit.raise_if_different()
     if given.exhaustive:
@@ -140,7 +140,7 @@ def check_spo(model: Any, given: GivenRows) -> Checked:
             limits,
         )
         best += penalty if certificate.complexity_per == "leaf" else 0
-        compare_optimum(audit, best, certificate, leeway)
+        compare_optimum(audit, best, certificate, rounding)
         audit.raise_if_different()
     return Checked(audit, cost, len(data.rows))
 
@@ -195,15 +195,15 @@ def _check_rounding(audit: Audit, decided: Decided) -> Fraction:
         if not oracle.is_integral:
             allowed += 2**14 * total / most * (most_splits(data.n_rows, certificate) + 1)
             allowed += _FLOAT * amount
-    check_leeway(audit, certificate.rounding, allowed)
+    check_rounding(audit, certificate.rounding, allowed)
     multiples = (Fraction(certificate.leaf_cost), Fraction(certificate.gap))
     if any((multiple / _unit(audit)).denominator != 1 for multiple in multiples):
         audit.compare("unit", certificate.unit, common_unit(multiples))
     audit.compare("test cost", certificate.test_cost, 0)
-    leeway = Fraction(certificate.rounding)
+    rounding = Fraction(certificate.rounding)
     if not oracle.is_integral:
-        leeway += _FLOAT * amount
-    return leeway
+        rounding += _FLOAT * amount
+    return rounding
 
 
 def _check_sizes(audit: Audit, data: Data, walk: Walk) -> None:
@@ -285,7 +285,7 @@ def _shown(decided: Decided) -> Leaves:
 
 
 def _check_leaves(
-    audit: Audit, model: Any, decided: Decided, walk: Walk, leeway: Fraction
+    audit: Audit, model: Any, decided: Decided, walk: Walk, rounding: Fraction
 ) -> Fraction:
     """Compare decisions, losses and the objective; return the cost."""
     certificate, taken = audit.certificate, model.decisions_
@@ -297,9 +297,9 @@ def _check_leaves(
     for node, rows in walk.rows.items():
         sums = decided.total(rows)
         value, best = value_of(sums, taken[node]), decided.best(sums)
-        if value - best > 2 * leeway:
+        if value - best > 2 * rounding:
             audit.differ(f"node {node} does not take the decision that is best for its rows")
-        if best - value > 2 * leeway:
+        if best - value > 2 * rounding:
             audit.differ(f"node {node} takes a decision that costs less than all that are feasible")
         _check_means(audit, model, decided, walk, node)
         if walk.tree.asked[node] >= 0:
@@ -311,12 +311,12 @@ def _check_leaves(
     audit.done("the decision of every leaf is its best, and its cost vector the mean")
     n_paid = walk.n_splits + (certificate.complexity_per == "leaf")
     penalty = n_paid * Fraction(certificate.split_penalty)
-    audit.compare_within("loss", certificate.leaf_cost, total, leeway)
-    audit.compare_within("cost", certificate.cost, total + penalty, leeway)
+    audit.compare_within("loss", certificate.leaf_cost, total, rounding)
+    audit.compare_within("cost", certificate.cost, total + penalty, rounding)
     audit.compare("sum of loss and penalty", certificate.leaf_cost + penalty, certificate.cost)
     weight = decided.data.total()
     mean = float((total + penalty) / weight)
-    if not is_close(certificate.objective, mean, float(leeway / weight) + 1e-9 * abs(mean)):
+    if not is_close(certificate.objective, mean, float(rounding / weight) + 1e-9 * abs(mean)):
         audit.compare("objective", certificate.objective, mean)
     check_no_confusion(audit)
     audit.done("loss, cost and objective")

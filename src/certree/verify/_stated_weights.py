@@ -36,8 +36,8 @@ _MARGIN = 4
 # weights of classes that follow from their totals, by less than this share.
 _FLOATS = Fraction(1, 2**44)
 
-# float64 may have changed rounded weights by this share.
-_LAST_BITS = Fraction(1, 2**48)
+# float64 may have changed rounded weights by this share: products of two are rounded thrice.
+_FLOAT_PRODUCTS = Fraction(1, 2**48)
 
 # A penalty is exact if the total cost has fewer than this many units.
 _SURELY_FITS = 2**32
@@ -71,18 +71,18 @@ def most_splits(n_rows: int, certificate: Any) -> int:
     return min(n_rows, (1 << depth) - 1)
 
 
-def room_for_errors(data: Data, audit: Audit, reserve: int = 1) -> int:
+def units_for_errors(data: Data, audit: Audit, reserve: int = 1) -> int:
     """Return how many units a search that counts errors may add up."""
     share = min(Fraction(audit.certificate.complexity), Fraction(1))
     return cost_range(data.n_rows, audit.sizes, share) // reserve
 
 
-def room_for_metric(data: Data, audit: Audit, reserve: int = 1) -> int:
+def units_for_metric(data: Data, audit: Audit, reserve: int = 1) -> int:
     """Return the same for a metric: weights of the two errors take a part of the range."""
     return cost_range(data.n_rows, audit.sizes, Fraction(0)) // reserve // 2**21
 
 
-def room_for_area(data: Data, audit: Audit, rate: Fraction) -> int:
+def units_for_area(data: Data, audit: Audit, rate: Fraction) -> int:
     """Return the same for an area: weights of the two classes are multiplied."""
     complexity = Fraction(audit.certificate.complexity)
     factor = max(rate.denominator, int(rate.numerator * complexity * (data.n_rows + 1)) + 1)
@@ -204,7 +204,7 @@ def by_stated_weights(data: Data, used: Sequence[Exact], quantum: Exact | None) 
             weights[row] = exact(weight * factor)
         else:
             weights[row] = _nearest((weight if are_equal else _float(weight)) * factor, quantum)
-    slack = 0 if quantum is None else sum(weights.values()) * _LAST_BITS
+    slack = 0 if quantum is None else sum(weights.values()) * _FLOAT_PRODUCTS
     return replace(data, weights=weights, slack=slack, given=data.sample_weights)
 
 

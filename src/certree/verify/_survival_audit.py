@@ -15,14 +15,11 @@ from certree.exceptions import CertificateError
 from ._audit import Audit, Data, Walk
 from ._leaf_costs import Leaves, Rates
 from ._notes import Note, Printed, RowsOf, mean
-from ._plain_numbers import read, share_explained
+from ._plain_numbers import last_bits, read, share_explained
 from ._raw_frames import as_frame
 
 # Cumulative hazards are integers of this unit, which float64 cannot tell from the exact ones.
 _FINE = 2**160
-
-# What float64 may be off by in a logarithm and a sum of them, as a share of their size.
-_LAST_BITS = Fraction(1, 2**46)
 
 _EVENT_NAMES = ("event", "events", "status", "death", "died", "dead", "observed", "failure")
 _NORMAL = 1.959963984540054
@@ -69,7 +66,7 @@ class Observed:
         ]
         terms.append(-float(seen) * math.log(seen / self.expected(rows)))
         size = Fraction(math.fsum(map(abs, terms))) + seen
-        return max(Fraction(math.fsum(terms)), Fraction(0)), size * _LAST_BITS
+        return max(Fraction(math.fsum(terms)), Fraction(0)), size * last_bits(len(rows))
 
 
 def survival(data: Data, y: Any, is_weighted: bool = False) -> Leaves:
@@ -102,7 +99,7 @@ def survival(data: Data, y: Any, is_weighted: bool = False) -> Leaves:
 def _note(found: Observed, rows: Sequence[int], *, is_weighted: bool) -> Note:
     """Return what trees note on a node."""
     seen, expected = found.seen(rows), found.expected(rows)
-    off = found.data.total() * len(found.data.rows) * _LAST_BITS
+    off = found.data.total() * last_bits(len(found.data.rows))
     told = mean(seen, 1, off, ".6g")
     others: list[str | Printed] = [", ", mean(expected, 1, off + expected / 2**30), " expected"]
     if is_weighted:

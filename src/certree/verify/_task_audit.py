@@ -28,7 +28,8 @@ from ._audit import (
     walk_down,
     with_candidates,
 )
-from ._force import Charges, TreeSizes, label_points, least_cost
+from ._brute_force import Charges, TreeSizes, label_points, least_cost
+from ._consistency import check_bounds, check_no_confusion, check_parameters
 from ._label_units import check_unit_in_leaves
 from ._leaf_costs import Leaves
 from ._leaves import leaves_of_estimator, leaves_of_task
@@ -58,7 +59,6 @@ from ._stated_weights import (
     cost_range,
     stated_class_weights,
 )
-from ._story import check_bounds, check_no_confusion, check_parameters
 
 # A tree is not optimal if rounding is more than this share of the cost of a single leaf.
 _NEGLIGIBLE = Fraction(1, 2**10)
@@ -73,7 +73,7 @@ def check_task(model: Any, given: GivenRows, **more: bool) -> Checked:
     audit = Audit(certificate, estimator.get_params(deep=False))
     data = read_rows(given.X, given.sample_weight)
     task = task_of(estimator, given)
-    leaves = _leaves(estimator, task, data, given)
+    leaves = _leaves(estimator, task, data, given).as_noted(tree)
     check_parameters(audit, leaves.name, leaves.more_rows)
     encoder = encoder_of(model, estimator)
     data, charges = check_rows(audit, data, encoder, leaves, **more)
@@ -85,7 +85,7 @@ def check_task(model: Any, given: GivenRows, **more: bool) -> Checked:
     audit.compare("number of splits", certificate.n_splits, walk.n_splits)
     check_size(audit, walk, certificate)
     _check_rows_in_leaves(walk)
-    if certificate.rounding > 0 and certificate.unit > 0:
+    if (certificate.rounding > 0 or leaves.of_groups) and certificate.unit > 0:
         places = [data.rows, *(walk.rows[leaf] for leaf in walk.leaves)]
         check_unit_in_leaves(audit, leaves, places, certificate.rounding)
     slack += _noise(leaves, walk)
@@ -216,7 +216,7 @@ def _check_rounding(
         allowed = allowed_for_squares(data, leaves, certificate)
     else:
         allowed = allowed_for_function(data, leaves, certificate, task)
-    check_leeway(audit, certificate.rounding, allowed)
+    check_rounding(audit, certificate.rounding, allowed)
     _check_precision(audit, data, leaves)
     _check_unit(audit, data, leaves, charges)
     unit = certificate.unit if certificate.unit > 0 else 1
@@ -230,6 +230,9 @@ def _check_precision(audit: Audit, data: Data, leaves: Leaves) -> None:
     """Check that no tree is called optimal if rounding is too large for that."""
     certificate = audit.certificate
     if certificate.status != "optimal" or (leaves.amounts is None and leaves.target is None):
+        return
+    if leaves.of_groups:
+        # What trees pay at least is what groups do, and rounding is bounded by what they differ by.
         return
     above = leaves.least(data.rows) - leaves.paid_by_all(data)
     if above > certificate.rounding > 2 * above * _NEGLIGIBLE:
@@ -249,7 +252,7 @@ def _check_penalty(audit: Audit, data: Data, leaves: Leaves, unit: Fraction) -> 
     audit.compare_within("penalty", certificate.split_penalty, wanted, slack)
 
 
-def check_leeway(audit: Audit, rounding: Exact, allowed: Exact, what: str = "rounding") -> None:
+def check_rounding(audit: Audit, rounding: Exact, allowed: Exact, what: str = "rounding") -> None:
     """Check that a rounding is at least 0 and at most the allowed one."""
     if rounding < 0:
         audit.differ(f"{what}: certified {show(rounding)}, which is negative")
@@ -267,7 +270,7 @@ def _check_unit(audit: Audit, data: Data, leaves: Leaves, charges: Charges | Non
         audit.differ(f"unit: certified {show(certificate.unit)}, which must be positive")
         return
     multiples = {Fraction(certificate.gap)}
-    if certificate.rounding == 0 and leaves.amounts is not None:
+    if certificate.rounding == 0 and leaves.amounts is not None and not leaves.of_groups:
         for row, line in leaves.amounts.items():
             multiples |= {data.weights[row] * (cost - min(line)) for cost in line}
         if charges is not None:

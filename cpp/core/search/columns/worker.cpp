@@ -71,8 +71,7 @@ void Worker::start_below(const std::vector<Assignment::Step>& path) {
   }
 }
 
-Frame& Worker::frame(std::size_t level) {
-  if (level == 0 && root_ != nullptr) return *root_;
+Frame& Worker::add_frames(std::size_t level) {
   while (frames_.size() <= level) frames_.push_back(std::make_unique<Frame>(context_.memory));
   return *frames_[level];
 }

@@ -101,7 +101,10 @@ class Worker {
   // Makes level 0 the root, as the main worker has it.
   void start_at_root();
 
-  Frame& frame(std::size_t level);
+  Frame& frame(std::size_t level) {
+    if (level == 0 && root_ != nullptr) return *root_;
+    return level < frames_.size() ? *frames_[level] : add_frames(level);
+  }
   // Makes level 0 another worker's frame, which this one only reads.
   void share_root(Frame& root) { root_ = &root; }
 
@@ -192,6 +195,7 @@ class Worker {
     Record child[2];
   };
   Scratch& scratch(std::size_t level);
+  Frame& add_frames(std::size_t level);
   // The rows of a child, keyed with what is left to pay there.
   void child_rows(const Frame& parent, std::int32_t split, bool holds, RowSet& out);
   void use_earlier_solves(const Fingerprint& key, std::int32_t depth, Cost& lower);

@@ -19,7 +19,7 @@ from ._cells import cells_of_reduced, check_cells, check_has_leaves
 from ._curve import check_curve
 from ._errors import check_classifier, check_pareto_front
 from ._fair_audit import check_fair
-from ._fields import CHECKED, check_types
+from ._fields import CERTIFICATES, check_types
 from ._gap import check_gap
 from ._limits_audit import check_limited, check_task_front
 from ._plain_numbers import Exact, show
@@ -305,7 +305,7 @@ def _checker(model: Any) -> Callable[[Any, GivenRows], Checked]:
     for certificate in (model, getattr(model, "certificate", None), _fitted(model)):
         name = type(certificate).__name__
         if name in CHECKERS:
-            if name in CHECKED:
+            if name in CERTIFICATES:
                 check_types(certificate)
             return CHECKERS[name]
     raise ValueError(

@@ -8,7 +8,7 @@ from operator import le
 from typing import Any
 
 from ._audit import Audit, Data
-from ._force import Point, TreeSizes, different, label_points, nondominated
+from ._brute_force import Point, TreeSizes, different, label_points, nondominated
 from ._formulas import exceeds, is_value
 from ._leaf_costs import Leaves
 from ._leaves import label_leaves

@@ -1,4 +1,4 @@
-"""How leaves look in text and pictures: names, what stands below them, colours, bars."""
+"""The style of leaves in text and pictures: names, what stands below them, colours, bars."""
 
 from __future__ import annotations
 
