@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass
-from fractions import Fraction
-from math import ceil, inf
+from math import inf
 from sys import float_info
-from typing import Any, Protocol
+from typing import Protocol
 
 from certree import metrics
 from certree.engine._executors import is_executor
@@ -95,14 +94,6 @@ class RowsOrShare:
             raise _wrong_type(name, wanted, value)
         if is_whole(value) or not 0 < value <= 0.5:
             raise ValueError(f"{name} must be {wanted}, got {value!r}.")
-
-
-def least_rows(limit: Any, total: Fraction | int) -> int:
-    """Return a number of rows as it is, and a share of `total` rows rounded up.
-
-    The share is the decimal that is written: 0.07 of 100 rows is 7.
-    """
-    return int(limit) if is_whole(limit) else ceil(read_fraction(limit, "min_samples_leaf") * total)
 
 
 @dataclass(frozen=True)
