@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from .engine._techniques import most_branches, techniques, without
     from .estimators import *
     from .estimators._solve import Solution, solve
-    from .estimators._solve_limited import FrontPoint, TaskFront, TaskFrontCertificate
-    from .estimators._solve_separable import SeparableCertificate, SeparablePoint, SeparableSolution
     from .exceptions import CertificateError, InfeasibleError, OptimalityWarning, RareClassWarning
     from .files import load
     from .report import Report, report
@@ -28,8 +26,10 @@ if TYPE_CHECKING:
     from .results._path import PathEntry, RegularizationPath
     from .results._progress import Progress
     from .results._roc import plot_roc
+    from .results._separable_solution import SeparableCertificate, SeparablePoint, SeparableSolution
     from .results._summary import ClassificationSummary, CostReport, classification_summary
     from .results._task_certificate import TaskCertificate
+    from .results._task_front import FrontPoint, TaskFront, TaskFrontCertificate
     from .results._validation import ValidationCurve
     from .tasks._check_task import TaskReport, check_task
     from .tree import (
@@ -117,7 +117,7 @@ _MODULES = {
     "FairnessCurve": "results._fairness",
     "FairnessReport": "results._fairness",
     "FrontCertificate": "results._pareto",
-    "FrontPoint": "estimators._solve_limited",
+    "FrontPoint": "results._task_front",
     "InfeasibleError": "exceptions",
     "LimitValue": "results._limit_certificate",
     "LimitedCertificate": "results._limit_certificate",
@@ -131,16 +131,16 @@ _MODULES = {
     "Reduced": "encoding",
     "RegularizationPath": "results._path",
     "Report": "report",
-    "SeparableCertificate": "estimators._solve_separable",
-    "SeparablePoint": "estimators._solve_separable",
-    "SeparableSolution": "estimators._solve_separable",
+    "SeparableCertificate": "results._separable_solution",
+    "SeparablePoint": "results._separable_solution",
+    "SeparableSolution": "results._separable_solution",
     "Solution": "estimators._solve",
     "StepFunction": "tree",
     "SurvivalCurve": "tree",
     "TableEncoder": "encoding",
     "TaskCertificate": "results._task_certificate",
-    "TaskFront": "estimators._solve_limited",
-    "TaskFrontCertificate": "estimators._solve_limited",
+    "TaskFront": "results._task_front",
+    "TaskFrontCertificate": "results._task_front",
     "TaskReport": "tasks._check_task",
     "Tree": "tree",
     "ValidationCurve": "results._validation",

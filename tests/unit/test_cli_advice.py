@@ -29,3 +29,13 @@ def test_a_warning_says_which_option_keeps_identifiers(capsys: pytest.CaptureFix
     assert run(["fit", "codes.csv", "-t", "y", "-d", "1"]) == 0
     told = " ".join(capsys.readouterr().err.split())
     assert "left out; --identifiers keep keeps it" in told
+
+
+def test_a_hint_names_options_and_not_parameters(capsys: pytest.CaptureFixture[str]) -> None:
+    rows = [f"{i % 7},{'sick' if i % 25 == 0 else 'well'}" for i in range(200)]
+    Path("rare.csv").write_text("\n".join(["x,y", *rows]), encoding="utf-8")
+    assert run(["fit", "rare.csv", "-t", "y", "-d", "1"]) == 0
+    told = " ".join(capsys.readouterr().err.split())
+    assert "--objective auc ranks rows by their risk" in told
+    assert "--objective balanced_accuracy counts all classes alike" in told
+    assert "objective='" not in told

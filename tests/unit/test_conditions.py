@@ -325,7 +325,7 @@ def test_pages_ask_new_kinds() -> None:
 
 def test_files_keep_new_kinds(monkeypatch: pytest.MonkeyPatch) -> None:
     tree = new_tree()
-    with pytest.raises(ValueError, match="Unknown kind of test 'between'"):
+    with pytest.raises(ValueError, match="Unknown kind of question 'between'"):
         Tree.from_json(tree.to_json())
     for kind in NEW_KINDS:
         monkeypatch.setitem(_tests._KINDS, kind.kind, kind)

@@ -398,7 +398,7 @@ class TestExports:
 
     def test_scikit_learn_is_refused(self, tree: Tree) -> None:
         for encoded in (False, True):
-            with pytest.raises(ValueError, match="multiway test"):
+            with pytest.raises(ValueError, match="multiway question"):
                 tree.to_sklearn(encoded=encoded)
 
 

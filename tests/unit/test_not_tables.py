@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -120,3 +121,11 @@ def test_a_table_in_place_of_treatments_is_named() -> None:
 def test_treatments_in_their_place_are_taken(treatment: Any) -> None:
     PolicyTree(max_depth=1, cv=2).fit(X, treatment, OUTCOME)
     PolicyTree(max_depth=1, cv=2).fit(X, treatment, Y)
+
+
+@pytest.mark.parametrize("use", sorted(set(USES) - {"verify"}))
+@pytest.mark.parametrize("name", ["loans.csv", b"loans.csv", Path("loans.csv")])
+def test_the_name_of_a_file_is_no_table(use: str, name: Any) -> None:
+    """The letters of the name were counted as rows; `verify` reads files."""
+    with pytest.raises(TypeError, match=r"must be a table, got .*loans\.csv.*read a file first"):
+        USES[use](name)

@@ -12,7 +12,15 @@ from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from certree import OptimalTreeClassifier, OptimalTreeClassifierCV, RareClassWarning
+from certree import (
+    FairTreeClassifier,
+    OptimalTreeClassifier,
+    OptimalTreeClassifierCV,
+    RareClassWarning,
+    regularization_path,
+    solve,
+    tasks,
+)
 
 RNG = np.random.default_rng(5)
 X = RNG.normal(size=(420, 3))
@@ -74,6 +82,33 @@ def test_areas_are_for_two_classes() -> None:
 )
 def test_no_hint_where_it_would_not_help(given: dict[str, Any]) -> None:
     assert hints_of(**{"y": SICK, **given}) == []
+
+
+def test_every_search_for_errors_hints_at_what_it_can_do() -> None:
+    groups = np.arange(420) % 2
+    fair = FairTreeClassifier(max_depth=1)
+    errors = tasks.Misclassification()
+    calls = {
+        "capacity": lambda: OptimalTreeClassifier(1, capacity={"sick": 300}).fit(X, SICK),
+        "fair": lambda: fair.fit(X, SICK, sensitive_features=groups),
+        "path": lambda: regularization_path(X, SICK, max_depth=1),
+        "solve": lambda: solve(errors, X, SICK, max_depth=1),
+        "limits": lambda: solve(errors & tasks.Limit("s", {"sick": 1}, at_most=300), X, SICK),
+        "outputs": lambda: OptimalTreeClassifier(1).fit(X, np.column_stack([X[:, 0] > 0, SICK])),
+    }
+    for name, call in calls.items():
+        (hint,) = hints(call)
+        assert hint.startswith("The class 'sick'"), (name, hint)
+        assert "'auc'" not in hint
+        wanted = {"outputs": "compute_sample_weight", "solve": "tasks.", "limits": "tasks."}
+        assert wanted.get(name, "objective='balanced_accuracy'") in hint, (name, hint)
+    OptimalTreeClassifier(1, capacity={"sick": 300}, objective="balanced_accuracy").fit(X, SICK)
+    weighted = tasks.Misclassification(class_weight="balanced")
+    assert hints(lambda: solve(weighted, X, SICK, max_depth=1)) == []
+    costs = FairTreeClassifier(max_depth=1, cost_matrix=[[0, 1], [1, 0]])
+    assert hints(lambda: costs.fit(X, SICK, sensitive_features=groups)) == []
+    ones = np.ones(420)
+    assert hints(lambda: regularization_path(X, SICK, max_depth=1, sample_weight=ones)) == []
 
 
 def test_cross_validation_hints_once() -> None:

@@ -151,3 +151,24 @@ def test_scorers_of_scikit_learn_lead_to_objectives(theirs: str, ours: str) -> N
 def test_an_objective_like_no_other_lists_all() -> None:
     with pytest.raises(ValueError, match='"accuracy", "balanced_accuracy", "auc"'):
         OptimalTreeClassifier(objective="r2").fit(X, Y)
+
+
+@pytest.mark.parametrize(
+    ("value", "nearest"),
+    [
+        *(("mse", "squared_error"), ("friedman_mse", "squared_error"), ("mae", "absolute_error")),
+        *(("squared_eror", "squared_error"), ("absolute", "absolute_error")),
+    ],
+)
+def test_criteria_of_others_lead_to_the_nearest(value: str, nearest: str) -> None:
+    with pytest.raises(ValueError, match=f"The nearest is criterion='{nearest}'"):
+        OptimalTreeRegressor(criterion=value).fit([[0], [1]], [1.0, 2.0])
+
+
+def test_other_parameters_have_nearest_values_too() -> None:
+    with pytest.raises(ValueError, match="The nearest is objective='balanced_accuracy'"):
+        OptimalTreeClassifier(objective="balanced").fit([[0], [1]], [0, 1])
+    with pytest.raises(ValueError, match="The nearest is search='depth-first'"):
+        OptimalTreeClassifier(search="depth_first").fit([[0], [1]], [0, 1])
+    with pytest.raises(ValueError, match=r'"best-first"\.$'):
+        OptimalTreeClassifier(search="xyz").fit([[0], [1]], [0, 1])

@@ -205,7 +205,7 @@ def test_parameters_survive_clones_pickles_and_the_text_of_a_model(one: type) ->
     for other in (
         clone(given),
         pickle.loads(pickle.dumps(given)),
-        eval(repr(given), vars(certree)),
+        eval(repr(given), {one.__name__: getattr(certree, one.__name__)}),
     ):
         assert other.get_params() == given.get_params()
     assert repr(one()) == f"{one.__name__}()"

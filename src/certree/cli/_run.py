@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 import warnings
 from collections.abc import Callable, Sequence
@@ -156,4 +157,4 @@ def _code_of(command: Callable[[], int]) -> int:
 
 def _show_warning(message: Warning | str, *_: Any, **__: Any) -> None:
     # Python's way to say it, in the words of the command line.
-    remark(str(message).replace("identifiers='keep'", "--identifiers keep"))
+    remark(re.sub(r"\b(objective|identifiers)='(\w+)'", r"--\1 \2", str(message)))

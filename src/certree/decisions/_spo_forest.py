@@ -15,13 +15,13 @@ from certree import engine
 from certree.encoding._row_cells import as_columns
 from certree.engine._budget import Budget
 from certree.engine._workers import leaving_interrupts
-from certree.estimators._parameters import OneOf, WholeNumber, check_verbose, least_rows
+from certree.estimators._parameters import OneOf, WholeNumber, check_verbose
 from certree.estimators._reading import EncodesTables
 from certree.estimators._vocabulary import check_parameters, fitted, parameter, with_parameters
 from certree.exceptions import OptimalityWarning, warn
 from certree.files import written_by_fields
 from certree.fitting.budgets import BudgetRequest, open_call, run_jobs
-from certree.fitting.read import TableRequest, count_rows, encode, refuse_reduced
+from certree.fitting.read import TableRequest, count_rows, encode, least_rows, refuse_reduced
 from certree.numbers._exact import scale_weights
 from certree.numbers._fractions import is_whole
 from certree.oracles import Oracle

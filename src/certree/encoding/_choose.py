@@ -220,9 +220,9 @@ def _outcome_tests(
         broken = column[column != np.floor(column)]
         if len(broken):
             raise ValueError(
-                f"Multiway tests are for categories, but the column {name!r} holds numbers that "
-                f"are not whole, such as {broken[0]:g}; leave it out of categorical_features, or "
-                "use splits='binary'."
+                f"Multiway questions are for categories, but the column {name!r} holds numbers "
+                f"that are not whole, such as {broken[0]:g}; leave it out of "
+                "categorical_features, or use splits='binary'."
             )
     known, has_others = _frequent(*_categories(name, column, rules.rows), rules)
     tests = _one_by_one(index, name, known, has_others, has_missing)

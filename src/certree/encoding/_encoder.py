@@ -412,8 +412,8 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             )
         if self.category_tests != "one" and self.splits != "binary":
             reason = {
-                "multiway": "a multiway test asks for all categories at once",
-                "both": "beside multiway tests, binary ones ask for one category each",
+                "multiway": "a multiway question asks for all categories at once",
+                "both": "beside multiway questions, binary ones ask for one category each",
             }
             raise ValueError(
                 f"category_tests={self.category_tests!r} needs splits='binary', got "

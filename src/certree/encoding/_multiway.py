@@ -69,7 +69,7 @@ class Multiway(Test):
         values = [value for group in groups for value in group]
         if len(groups) < 2 or not all(groups) or len(set(values)) < len(values):
             raise ValueError(
-                "A multiway test needs at least two outcomes of different categories, got "
+                "A multiway question needs at least two outcomes of different categories, got "
                 f"{groups}."
             )
         texts = {isinstance(value, str) for value in values if value is not None}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from os import PathLike
 from typing import Any
 
 from scipy.sparse import issparse
@@ -18,10 +19,15 @@ def refuse_other_forms(X: Any) -> None:
     Raises
     ------
     TypeError
-        If `X` is a mapping, rows that are mappings, an iterator, or a frame without data.
+        If `X` is the name of a file, a mapping, rows that are mappings, an iterator, or a frame
+        without data.
     ValueError
         If the columns of a frame have names of several levels.
     """
+    if isinstance(X, str | bytes | PathLike):
+        raise TypeError(
+            f"X must be a table, got {str(X)!r}; read a file first, with pandas.read_csv or polars."
+        )
     if isinstance(X, Mapping) and not issparse(X):
         raise TypeError(
             "X must be a table, got a dict of columns; pass pandas.DataFrame(X), or one of polars."

@@ -160,7 +160,9 @@ class Test(ABC):
         if not 0 <= outcome < self.n_outcomes:
             last = self.n_outcomes - 1
             listed = "0 and 1" if last == 1 else f"0..{last}"
-            raise ValueError(f"The test of {self.name!r} has outcomes {listed}, got {outcome!r}.")
+            raise ValueError(
+                f"The question of {self.name!r} has outcomes {listed}, got {outcome!r}."
+            )
         return self.condition(outcome).describe()
 
     def to_dict(self) -> dict[str, Any]:
@@ -437,7 +439,7 @@ def kinds_of_tests() -> list[type[Test]]:
 def kind_of_test(kind: Any) -> type[Test]:
     """Return the class of the tests of a kind."""
     if not isinstance(kind, str) or kind not in _KINDS:
-        raise ValueError(f"Unknown kind of test {kind!r:.60}; known are {', '.join(_KINDS)}.")
+        raise ValueError(f"Unknown kind of question {kind!r:.60}; known are {', '.join(_KINDS)}.")
     return _KINDS[kind]
 
 
@@ -459,7 +461,7 @@ def test_from_dict(values: Mapping[str, Any]) -> Test:
     wanted = {f.name for f in fields(cls)}  # type: ignore[arg-type]
     if not wanted - {"missing"} <= set(values) - {"kind"} <= wanted:
         raise ValueError(
-            f"A test of kind {cls.kind!r} has the keys {sorted(wanted)}, got "
+            f"A question of kind {cls.kind!r} has the keys {sorted(wanted)}, got "
             f"{sorted(set(values) - {'kind'})}."
         )
     return cls(**{key: value for key, value in values.items() if key != "kind"})

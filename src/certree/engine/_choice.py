@@ -14,7 +14,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from certree.encoding import Reduced, TableEncoder
+from certree.encoding import TableEncoder
 from certree.encoding._row_cells import Cells
 from certree.encoding._test_budget import BudgetLeft
 
@@ -171,9 +171,9 @@ def encode_rows(
     Parameters
     ----------
     encoder : TableEncoder
-        What chooses tests, as many as fit the budget; those of a reduced table are chosen.
-    X : table or Reduced
-        The rows.
+        What chooses tests, as many as fit the budget, unless its tests are chosen.
+    X : table
+        The rows; a `Table` if tests are chosen.
     sample_weight : int64 array, optional
         Rows of weight zero do not count.
     budget : callable
@@ -186,8 +186,8 @@ def encode_rows(
         return prefers_ranks(n_rows, n_ranks, question)
 
     choice = prefers if question.can_use_ranks else None
-    if isinstance(X, Reduced):
-        return encoder._answer_within(X.table(), budget, choice)
+    if hasattr(encoder, "tests_"):
+        return encoder._answer_within(X, budget, choice)
     return encoder._fit_within(X, sample_weight, budget, choice)
 
 

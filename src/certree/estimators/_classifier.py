@@ -30,7 +30,7 @@ from certree.tasks._limited import Limited
 
 from ._optimal_tree import SharesSearch
 from ._parameters import OneOf
-from ._rare_classes import hint_at_rare_classes
+from ._rare_classes import ALIKE, RANKED, hint_at_rare_classes
 from ._reading import PredictsClasses
 from ._scoring import metric_score, with_class_weights
 from ._vocabulary import ClassParameters, DepthByPosition, fitted, parameter, with_parameters
@@ -240,14 +240,14 @@ class OptimalTreeClassifier(PredictsClasses, DepthByPosition, ClassParameters, S
         start = None if warm_start_tree is None else Start(warm_start_tree)
         request = Request.of(self, X, y, sample_weight, callback=callback, path=path, start=start)
         self._take(fit(request))
-        if self.n_outputs_ == 1 and sample_weight is None and self._counts_rows_alike():
-            hint_at_rare_classes(self.tree_)
+        if sample_weight is None and self._counts_rows_alike() and hasattr(self, "tree_"):
+            has_ranks = self.n_classes_ == 2 and not self._has_limits
+            hint_at_rare_classes(self.tree_, RANKED if has_ranks else ALIKE)
         return self
 
     def _counts_rows_alike(self) -> bool:
         """Return whether the objective is the accuracy, as it is by default."""
-        is_plain = self.class_weight is None and not self._has_limits
-        return is_plain and str(self.objective).lower() == "accuracy"
+        return self.class_weight is None and str(self.objective).lower() == "accuracy"
 
     def _what_is_optimised(self) -> Objective:
         return objective_asked(self.objective)

@@ -268,8 +268,8 @@ class ChoosesSize(BudgetParameters, PredictsByTree):
         self, model: BaseOptimalTree, data: Part, callback: Callback | None, path: bool
     ) -> None:
         refitted = copy.copy(model).set_params(**self.best_params_)
-        wishes = {"callback": callback, "path": path or None}
-        given = {name: wish for name, wish in wishes.items() if wish is not None}
+        asked = {"callback": callback, "path": path or None}
+        given = {name: value for name, value in asked.items() if value is not None}
         with step("all rows"):
             refitted._fit_part(data.X, data.y, **data.params, **given)
         self.best_estimator_ = refitted

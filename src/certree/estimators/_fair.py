@@ -40,6 +40,7 @@ from certree.tasks._rates import (
 from ._fair_report import report_on
 from ._optimal_tree import BaseOptimalTree
 from ._parameters import check_objective
+from ._rare_classes import ALIKE, hint_at_rare_classes
 from ._reading import PredictsClasses, labels_of
 from ._scoring import metric_score, with_class_weights
 from ._vocabulary import ClassParameters, fitted, parameter, with_parameters
@@ -207,7 +208,11 @@ class FairTreeClassifier(PredictsClasses, ClassParameters, BaseOptimalTree):
             The fitted estimator itself.
         """
         given = {"sensitive_features": sensitive_features, "callback": callback}
-        return self._take(fit(Request.of(self, X, y, sample_weight, **given)))
+        self._take(fit(Request.of(self, X, y, sample_weight, **given)))
+        is_plain = self.class_weight is None and self.cost_matrix is None and sample_weight is None
+        if is_plain and str(self.objective).lower() == "accuracy" and hasattr(self, "tree_"):
+            hint_at_rare_classes(self.tree_, ALIKE)
+        return self
 
     def _goal(
         self, X: Any, y: Any, sample_weight: Any, sensitive_features: Any = None, **call: Any

@@ -16,6 +16,7 @@ from certree.fitting.fit import find
 from certree.fitting.known_tree import read_tree
 from certree.fitting.objectives import read_metric
 from certree.fitting.prove_metric import in_units
+from certree.fitting.read import least_rows
 from certree.fitting.request import Request, Start
 from certree.fitting.state_binary import BinaryStatement
 from certree.fitting.state_errors import ErrorStatement
@@ -29,7 +30,6 @@ from certree.tree import Tree
 
 from ._classifier import OptimalTreeClassifier
 from ._given_tree import predicts_numbers, unwrap
-from ._parameters import least_rows
 from ._regression_gap import (
     cost_of,
     read_numbers_tree,

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass
-from fractions import Fraction
-from math import ceil, inf
+from math import inf
 from sys import float_info
-from typing import Any, Protocol
+from typing import Protocol
 
 from certree import metrics
 from certree.engine._executors import is_executor
@@ -15,7 +15,7 @@ from certree.fitting.objectives import DIRECT
 from certree.metrics import Metric
 from certree.numbers._fractions import is_number, is_whole, read_fraction, shown
 
-from ._suggestions import nearest_objective
+from ._suggestions import nearest_objective, nearest_value
 
 
 class Check(Protocol):
@@ -96,26 +96,22 @@ class RowsOrShare:
             raise ValueError(f"{name} must be {wanted}, got {value!r}.")
 
 
-def least_rows(limit: Any, total: Fraction | int) -> int:
-    """Return a number of rows as it is, and a share of `total` rows rounded up.
-
-    The share is the decimal that is written: 0.07 of 100 rows is 7.
-    """
-    return int(limit) if is_whole(limit) else ceil(read_fraction(limit, "min_samples_leaf") * total)
-
-
 @dataclass(frozen=True)
 class OneOf:
     """One of a few texts, or None, if that is among them."""
 
     options: tuple[str | None, ...]
+    nearest: Callable[[str, Iterable[str]], str | None] = nearest_value
 
     def __call__(self, name: str, value: object) -> None:
         if (value is None or isinstance(value, str)) and value in self.options:
             return
         supported = ", ".join(f'"{one}"' if one else "None" for one in self.options)
         message = f"{name}={value!r} is not supported; the supported values are {supported}."
-        raise ValueError(message) if isinstance(value, str) else TypeError(message)
+        if not isinstance(value, str):
+            raise TypeError(message)
+        near = self.nearest(value, filter(None, self.options))
+        raise ValueError(message if near is None else f"{message} The nearest is {name}={near!r}.")
 
 
 def check_verbose(name: str, value: object) -> None:
@@ -142,13 +138,8 @@ def check_objective(name: str, value: object) -> None:
         with suppress(ValueError):
             metrics.get(value)
             return
-    supported = OneOf((*DIRECT, *(other for other in metrics.names() if other not in DIRECT)))
-    try:
-        supported(name, value)
-    except ValueError as error:
-        near = nearest_objective(str(value), metrics.names())
-        hint = "" if near is None else f" The nearest is {name}={near!r}."
-        raise ValueError(f"{error}{hint}") from None
+    others = (other for other in metrics.names() if other not in DIRECT)
+    OneOf((*DIRECT, *others), nearest_objective)(name, value)
 
 
 def check_executor(name: str, value: object) -> None:

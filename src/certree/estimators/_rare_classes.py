@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from types import FrameType
+from typing import Any
 
 import numpy as np
 
@@ -20,7 +21,20 @@ _RARE = 0.05
 _PARTS = ("sklearn.model_selection._validation", "sklearn.ensemble", "sklearn.calibration")
 
 
-def hint_at_rare_classes(tree: Tree) -> None:
+ALIKE = "objective='balanced_accuracy' counts all classes alike"
+RANKED = f"objective='auc' ranks rows by their risk, and {ALIKE}"
+"""What to use for one output, and what else for two classes."""
+
+BY_WEIGHT = "tasks.Misclassification(class_weight='balanced') counts all classes alike"
+
+_BY_ROW = (
+    "sample_weight=sklearn.utils.class_weight.compute_sample_weight('balanced', y) counts all "
+    "combinations of classes alike"
+)
+"""What to use for several outputs."""
+
+
+def hint_at_rare_classes(tree: Tree, advice: str) -> None:
     """Warn if a tree with the best accuracy neglects a rare class.
 
     That is a class with less than 5 % of at least 100 rows, of which the tree gets fewer than half
@@ -31,24 +45,37 @@ def hint_at_rare_classes(tree: Tree) -> None:
     ----------
     tree : Tree
         A tree of rows without weights.
+    advice : str
+        What does not neglect it, if there is one output.
     """
-    counts, labels = np.asarray(tree.counts), np.asarray(tree.label)
+    outputs = tree.payload.outputs()
+    advice = _BY_ROW if outputs else advice
+    each = outputs or [("", tree.payload)]
+    found = [(name, _neglected(tree, payload)) for name, payload in each]
+    named = next(((name, label) for name, label in found if label is not None), None)
+    if named is None or _fits_a_part():
+        return
+    where = f" of {named[0]}" if named[0] else ""
+    warn(
+        f"The class {named[1]}{where} has less than 5 % of the rows, and the tree gets most of "
+        f"them wrong: a rare class counts little for accuracy. {advice}.",
+        RareClassWarning,
+    )
+
+
+def _neglected(tree: Tree, payload: Any) -> str | None:
+    """Return the rarest class that one output of a tree neglects; None: there is none."""
+    counts, labels = np.asarray(payload.counts), np.asarray(payload.label)
     leaves = np.flatnonzero(tree.test < 0)
     totals = counts[leaves].sum(axis=0)
-    if totals.sum() < _LEAST_ROWS or _fits_a_part():
-        return
+    if totals.sum() < _LEAST_ROWS:
+        return None
     right = np.array([counts[leaves[labels[leaves] == k], k].sum() for k in range(len(totals))])
     is_neglected = (totals > 0) & (totals < _RARE * totals.sum()) & (2 * right < totals)
     if not is_neglected.any():
-        return
-    rarest = tree.classes[is_neglected][np.argmin(totals[is_neglected])]
-    ranking = "objective='auc' ranks rows by their risk, and " if len(totals) == 2 else ""
-    warn(
-        f"The class {rarest.item() if isinstance(rarest, np.generic) else rarest!r} has less than "
-        "5 % of the rows, and the tree gets most of them wrong: a rare class counts little for "
-        f"accuracy. {ranking}objective='balanced_accuracy' counts all classes alike.",
-        RareClassWarning,
-    )
+        return None
+    rarest = payload.values[is_neglected][np.argmin(totals[is_neglected])]
+    return repr(rarest.item() if isinstance(rarest, np.generic) else rarest)
 
 
 def _fits_a_part() -> bool:

@@ -14,6 +14,7 @@ from certree.results._path import RegularizationPath
 from certree.results._progress import Callback
 
 from ._classifier import OptimalTreeClassifier
+from ._rare_classes import ALIKE, hint_at_rare_classes
 from ._settings import PathSettings, takes
 
 if TYPE_CHECKING:
@@ -88,4 +89,6 @@ def regularization_path(
         statement = state_sum(request)
         path = find_path(request, statement, seconds_before=perf_counter() - start)
     warn_of_path(path)
+    if sample_weight is None and model._counts_rows_alike():
+        hint_at_rare_classes(path.best(), ALIKE)
     return path

@@ -16,19 +16,23 @@ from certree.fitting.asked import COSTS, LEAVES, PARTS, SEVERAL, Asked, Objectiv
 from certree.fitting.fit import fit
 from certree.fitting.goals import TaskGoal
 from certree.fitting.objectives import objective_asked
+from certree.fitting.prove_parts import solve_separable
+from certree.fitting.prove_task_front import solve_for_front
 from certree.fitting.request import Request
+from certree.leaves.labels.errors import Misclassification
 from certree.metrics import Metric
 from certree.results._limit_certificate import LimitedCertificate
 from certree.results._path import RegularizationPath
 from certree.results._progress import Callback
+from certree.results._separable_solution import SeparableSolution
 from certree.results._task_certificate import TaskCertificate
+from certree.results._task_front import TaskFront
 from certree.tasks import Front, Limited, Separable, Task
 from certree.tasks._label_costs import _LabelTask
 from certree.tree import Tree
 
+from ._rare_classes import BY_WEIGHT, hint_at_rare_classes
 from ._settings import TaskSettings, takes
-from ._solve_limited import TaskFront, solve_for_front
-from ._solve_separable import SeparableSolution, solve_separable
 from ._task_tree import BaseTargetTree
 from ._vocabulary import fixed, parameter, with_parameters
 
@@ -223,6 +227,10 @@ def solve(
         return solve_separable(request)
     model._take(fit(request))
     tree = cast(Tree, getattr(model, "tree_", None))
+    errors = task.objective if isinstance(task, Limited) else task
+    is_plain = isinstance(errors, Misclassification) and errors.class_weight is None
+    if is_plain and sample_weight is None and tree is not None:
+        hint_at_rare_classes(tree, BY_WEIGHT)
     return Solution(tree, model.certificate_, model.encoder_, model._path, model)
 
 

@@ -74,6 +74,7 @@ _SCORERS = {
     "cohen_kappa_score": "cohen_kappa",
     "accuracy_score": "accuracy",
     "balanced_accuracy_score": "balanced_accuracy",
+    "balanced": "balanced_accuracy",
     "recall": "balanced_accuracy",
     "recall_macro": "balanced_accuracy",
     "precision": "f1",
@@ -83,6 +84,22 @@ _SCORERS = {
     "geometric_mean": "gmean",
 }
 """Names of scikit-learn's scorers and the like, and the nearest objective of certree."""
+
+
+_VALUES = {
+    "mse": "squared_error",
+    "friedman_mse": "squared_error",
+    "variance": "squared_error",
+    "l2": "squared_error",
+    "mae": "absolute_error",
+    "l1": "absolute_error",
+    "median": "absolute_error",
+    "pinball": "quantile",
+    "pinball_loss": "quantile",
+    "poisson_deviance": "poisson",
+    "gamma_deviance": "gamma",
+}
+"""Values of parameters in other packages, and those of certree."""
 
 
 def advise(name: str, known: Iterable[str]) -> str:
@@ -127,6 +144,21 @@ def own_name(name: str, known: Iterable[str]) -> tuple[str, str] | None:
     if other not in names:
         other, meaning = _IN_PLACE.get(other, (other, meaning))
     return (other, meaning) if other in names else None
+
+
+def nearest_value(value: str, known: Iterable[str]) -> str | None:
+    """Return the value of a parameter that a text most likely means; None if there is none.
+
+    Examples
+    --------
+    >>> nearest_value("friedman_mse", ["squared_error", "absolute_error"])
+    'squared_error'
+    """
+    names, plain = list(known), value.lower()
+    if _VALUES.get(plain) in names:
+        return _VALUES[plain]
+    near = get_close_matches(plain, names, n=1, cutoff=0.7)
+    return near[0] if near else None
 
 
 def nearest_objective(name: str, known: Iterable[str]) -> str | None:

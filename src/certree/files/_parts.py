@@ -113,7 +113,7 @@ def _read_part(part: Any, where: str) -> Any:
 
 def _read_test(value: Any, where: str) -> Test:
     test = read_test(value)
-    read_whole(test.feature, f"feature of a test of {where}", 0, MOST_COLUMNS)
+    read_whole(test.feature, f"feature of a question of {where}", 0, MOST_COLUMNS)
     return test
 
 
@@ -184,7 +184,7 @@ def _check_encoder(encoder: TableEncoder, where: str) -> None:
         test.feature for part in encoder.tests_.parts if type(part) is list for test in part
     ]
     if max(features, default=-1) >= width:
-        raise ValueError(f"{where} has tests of columns beyond its {width} columns.")
+        raise ValueError(f"{where} has questions of columns beyond its {width} columns.")
     if encoder._is_binary and features[1:] != [*range(width)]:
         # Such an encoder answers with the columns themselves.
         raise ValueError(f"{where} must have one question for each of its {width} columns.")
@@ -193,13 +193,15 @@ def _check_encoder(encoder: TableEncoder, where: str) -> None:
         is_pair = type(pair) is tuple and len(pair) == 2 and isinstance(pair[0], Test)
         has_usual = is_pair and pair[0].usual_outcome is not None
         if not has_usual or not isinstance(pair[1], np.ndarray) or pair[1].dtype != np.int32:
-            raise ValueError(f"{where} must list multiway tests with their columns.")
+            raise ValueError(f"{where} must list multiway questions with their columns.")
         columns = pair[1].tolist()
         if len(columns) != pair[0].n_outcomes or not 0 <= min(columns) <= max(columns) < n_tests:
-            raise ValueError(f"{where} must have one column for each outcome of a multiway test.")
+            raise ValueError(
+                f"{where} must have one column for each outcome of a multiway question."
+            )
     left_out = getattr(encoder, "_left_out", {})
     if not all(type(n) is int for pair in left_out.items() for n in pair):
-        raise ValueError(f"{where} must say by column how many tests were left out.")
+        raise ValueError(f"{where} must say by column how many questions were left out.")
 
 
 # ---- paths, fronts, nodes ------------------------------------------------------------------------

@@ -15,7 +15,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from certree import engine
-from certree.encoding import Reduced
 from certree.engine._equal_rows import added_up
 from certree.numbers._digits import whole_numbers
 from certree.numbers._weights import read_weights
@@ -63,10 +62,16 @@ class CountedRows:
 
     @classmethod
     def read(
-        cls, X: Any, sample_weight: Any, n_rows: int, kept: NDArray[np.intp] | None
+        cls,
+        behind: NDArray[np.int64] | None,
+        sample_weight: Any,
+        n_rows: int,
+        kept: NDArray[np.intp] | None,
     ) -> CountedRows:
-        """Read the weights of a table with so many rows, of which only those `kept` count."""
-        behind = X.counts if isinstance(X, Reduced) else None
+        """Read the weights of a table with so many rows, of which only those `kept` count.
+
+        `behind` is how many rows of the user each row stands for; None: one each.
+        """
         if kept is not None and behind is not None:
             behind = behind[kept]
         if sample_weight is None:
@@ -76,6 +81,10 @@ class CountedRows:
         if given.units is not None:
             return cls(given.units, given.quantum, behind)
         return cls(*whole_numbers(given.numbers, "sample_weight"), behind)
+
+    def number(self, n_held: int) -> int:
+        """Return how many rows of the user all rows stand for, if these are so many."""
+        return n_held if self.n_rows is None else int(self.n_rows.sum())
 
     @property
     def is_weighted(self) -> bool:

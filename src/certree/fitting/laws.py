@@ -472,7 +472,7 @@ WITHIN_LIMITS = (
         lambda asked: asked.is_multiway,
         "{name} needs splits='binary', got splits={asked[splits]!r}: totals add up over any number "
         "of outcomes, so that no law fails, but the proof joins the totals of two subtrees at a "
-        "time, and is known for tests with two outcomes only.",
+        "time, and is known for questions with two outcomes only.",
     ),
     Law(
         "area",
@@ -518,8 +518,8 @@ OF_METRICS = (
         ("splits",),
         lambda asked: asked.objective.kind in (MONOTONE, CHAIN, FRONT),
         "The metric {objective!r} needs splits='binary', got splits={asked[splits]!r}: its proof "
-        "compares whole fronts of trees, which are searched over binary tests only. Metrics such "
-        f"as 'f1' and 'mcc' can be used; or {_INSTEAD}.",
+        "compares whole fronts of trees, which are searched over binary questions only. Metrics "
+        f"such as 'f1' and 'mcc' can be used; or {_INSTEAD}.",
     ),
     Law(
         "leaves",
@@ -528,7 +528,7 @@ OF_METRICS = (
             _is_metric(asked) and asked.asks("complexity_per") and asked.asks("complexity")
         ),
         "complexity_per='leaf' and the metric {objective!r} need splits='binary', got "
-        "splits={asked[splits]!r}: its proof counts splits, and with tests of any number of "
+        "splits={asked[splits]!r}: its proof counts splits, and with questions of any number of "
         "outcomes leaves are not one more; use complexity_per='split'.",
     ),
     Law(

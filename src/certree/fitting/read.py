@@ -119,6 +119,11 @@ def refuse_reduced(X: Any) -> None:
         )
 
 
+def rows_behind(X: Any) -> NDArray[np.int64] | None:
+    """Return how many rows each row of a table stands for; None: one each."""
+    return X.counts if isinstance(X, Reduced) else None
+
+
 def least_rows(limit: Any, total: Fraction | int) -> int:
     """Return a number of rows as it is, and a share of `total` rows rounded up.
 
@@ -154,7 +159,7 @@ def encode(
         least = least_rows(table.min_samples_leaf, X.n_rows)
         counts = X.counts if least > 1 else None
         question = replace(question, has_row_counts=counts is not None)
-        return Encoded(encode_within(encoder, X, None, question), encoder, least, counts)
+        return Encoded(encode_within(encoder, X.table(), None, question), encoder, least, counts)
     encoder = TableEncoder(
         thresholds=table.thresholds,
         categorical_features=table.categorical_features,

@@ -9,7 +9,6 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
 from certree import engine
-from certree.encoding import Reduced
 from certree.engine._budget import current
 from certree.engine._scalar import most_splits
 from certree.numbers._exact import cost_budget, read_fraction
@@ -196,10 +195,6 @@ class Request:
     def gap(self) -> Fraction:
         """The gap that is accepted."""
         return read_fraction(self.search.gap, "gap")
-
-    def n_counted(self, n_kept: int) -> int:
-        """Return how many of the user's rows those that count stand for."""
-        return self.X.n_rows if isinstance(self.X, Reduced) else n_kept
 
     def most_splits(self, n_rows: int) -> int:
         """Return a number of splits that no tree within the limits exceeds."""

@@ -23,7 +23,7 @@ from certree.tree import Labels, Tree
 
 from .counted_rows import CountedRows
 from .objectives import task_name
-from .read import ClassRows, encode, read_classes
+from .read import ClassRows, encode, read_classes, rows_behind
 from .request import Request
 from .statement import Statement, tree_over
 
@@ -264,14 +264,16 @@ def state_errors(
     scale = error_scale(sum(units), weights.unit, complexity, per=per, budget=budget)
     question = replace(question, n_values=len(classes))
     encoded = encode(request.table, request.X, rows.for_encoder, question)
+    behind = rows_behind(request.X)
+    counted = CountedRows.read(behind, request.sample_weight, rows.n_rows, rows.kept)
     return kind(
         task=task_name(goal.objective) if task is None else task,
         columns=encoded.cells,
         encoder=encoded.encoder,
         scale=scale,
-        n_rows=request.n_counted(len(codes)),
+        n_rows=counted.number(len(codes)),
         total_weight=sum(units) * weights.unit,
-        counted=CountedRows.read(request.X, request.sample_weight, rows.n_rows, rows.kept),
+        counted=counted,
         seconds=perf_counter() - rows.start,
         least_rows=encoded.least_rows,
         row_counts=encoded.row_counts,

@@ -31,7 +31,7 @@ from certree.tree import Labels, Numbers, Payload, SeveralLabels, SeveralNumbers
 
 from .counted_rows import CountedRows, NodeAmounts
 from .measurements import Measurements
-from .read import encode
+from .read import encode, rows_behind
 from .request import Request, SizeRequest
 from .statement import Statement, tree_over
 
@@ -382,14 +382,15 @@ def state_task(request: Request, search: engine.Search, kind: type[S]) -> S:
         rule = LeafRule(kind=problem.kind, **problem.engine_settings())
         question = question.about(rule, vectors_of(problem))
         encoded = encode(request.table, request.X, for_encoder, question, goal.more_rows)
+    counted = CountedRows.read(rows_behind(request.X), sample_weight, n_rows, kept)
     statement = kind(
         task=goal.name or goal.task.name,
         columns=encoded.cells,
         encoder=encoded.encoder,
         scale=scale,
-        n_rows=request.n_counted(len(rows.weights)),
+        n_rows=counted.number(len(rows.weights)),
         total_weight=rows.total_weight,
-        counted=CountedRows.read(request.X, sample_weight, n_rows, kept),
+        counted=counted,
         seconds=perf_counter() - start,
         least_rows=encoded.least_rows,
         row_counts=encoded.row_counts,

@@ -140,9 +140,9 @@ class SeparableHunt:
                 if before != after:
                     return Failure(
                         "Markovian",
-                        f"from the state {state!r}, a test of column {column} leads to {before!r} "
-                        f"after a look at the first rows and to {after!r} after one at the second; "
-                        "a state may depend on the tests above only.",
+                        f"from the state {state!r}, a question of column {column} leads to "
+                        f"{before!r} after a look at the first rows and to {after!r} after one at "
+                        "the second; a state may depend on the questions above only.",
                     )
         return None
 
@@ -158,7 +158,7 @@ class SeparableHunt:
             if not same(before, after):
                 return Failure(
                     "Markovian",
-                    f"a test of column {column} in the state {state!r} costs the same rows "
+                    f"a question of column {column} in the state {state!r} costs the same rows "
                     f"{before!r} at first and {after!r} later.",
                 )
         return None

@@ -216,8 +216,8 @@ class Separable(Composable):
             if _takes_three(self.transition):
                 raise
             raise ValueError(
-                "transition must take a state, a column and whether the test holds, and nothing "
-                "else: a state that depended on the rows of a node would not be Markovian "
+                "transition must take a state, a column and whether the question holds, and "
+                "nothing else: a state that depended on the rows of a node would not be Markovian "
                 f"({error})."
             ) from None
         return hashable(found, f"transition({state!r}, {column}, {holds})")

@@ -7,7 +7,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -298,16 +298,6 @@ class LeafProblem(ABC):
     def codes(self) -> NDArray[np.intp] | None:
         """Return what the rows are counted by in nodes: positions in `classes`."""
         return None
-
-
-class Given(NamedTuple):
-    """The data that a task is solved on."""
-
-    X: Any
-    y: Any
-    sample_weight: Any
-    callback: Callable[[Any], object] | None
-    path: bool
 
 
 class Composable:

@@ -191,13 +191,15 @@ def _list(data: Mapping[str, Any], key: str) -> list[Mapping[str, Any]]:
 def _test(values: Mapping[str, Any], names: Sequence[str] | None) -> Test:
     """Return one test, each of its values of the type that its class declares."""
     if "column" not in values:
-        raise ValueError(f"A test has the key 'column', got {shown(', '.join(map(str, values)))}.")
+        raise ValueError(
+            f"A question has the key 'column', got {shown(', '.join(map(str, values)))}."
+        )
     test = read_test({key: value for key, value in values.items() if key != "column"})
     most = MOST_COLUMNS if names is None else len(names)
-    read_whole(test.feature, f"feature of the test {shown(str(test))}", 0, most - 1)
+    read_whole(test.feature, f"feature of the question {shown(str(test))}", 0, most - 1)
     if names is not None and names[test.feature] != test.name:
         raise ValueError(
-            f"The test {shown(str(test))} asks about column {test.feature}, which is called "
+            f"The question {shown(str(test))} asks about column {test.feature}, which is called "
             f"{shown(names[test.feature])}."
         )
     return test
@@ -206,7 +208,7 @@ def _test(values: Mapping[str, Any], names: Sequence[str] | None) -> Test:
 def read_test(given: Mapping[str, Any]) -> Test:
     """Return a test from what its `to_dict` gave; ValueError for other values."""
     if not isinstance(given, Mapping):
-        raise ValueError(f"A test must be an object, got {shown(given)}.")
+        raise ValueError(f"A question must be an object, got {shown(given)}.")
     kind = read(str, given.get("kind"), "kind")
     known = read_known(kind_of_test(kind), given)
     groups = [*known.get("categories", ()), known.get("values", ())]
@@ -236,7 +238,7 @@ def _first_child(number: int, node: Mapping[str, Any], tests: Sequence[Test], am
     if len(children) != wanted or children != tuple(range(first, first + wanted)):
         raise ValueError(
             f"The children of node {number} must be {wanted} consecutive numbers, one for each "
-            f"outcome of its test, got {', '.join(map(str, children[:10]))}."
+            f"outcome of its question, got {', '.join(map(str, children[:10]))}."
         )
     return first
 

@@ -242,7 +242,7 @@ class Payload(ABC):
         if labels.min(initial=0) < 0 or labels.max(initial=-1) >= self.n_contents:
             raise ValueError(f"Leaf labels must lie in 0..{self.n_contents - 1}, got {labels}.")
         if (self.label[~is_leaf] != -1).any():
-            raise ValueError("A node with a test has label -1.")
+            raise ValueError("A node with a question has label -1.")
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Payload):

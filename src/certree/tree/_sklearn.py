@@ -98,9 +98,9 @@ def _require_two_outcomes(tree: Tree) -> None:
     for test in tree.tests:
         if test.usual_outcome is not None or test.n_outcomes != 2:
             raise ValueError(
-                f"A scikit-learn node has two children and compares one number, but the test of "
-                f"{test.name!r} is a multiway test with {test.n_outcomes} outcomes; train with "
-                "splits='binary', or use to_python, to_sql or to_json."
+                "A scikit-learn node has two children and compares one number, but the question "
+                f"of {test.name!r} is a multiway question with {test.n_outcomes} outcomes; train "
+                "with splits='binary', or use to_python, to_sql or to_json."
             )
 
 

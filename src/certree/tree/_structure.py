@@ -119,12 +119,12 @@ def column_names(
     """Return the names of the raw columns, None if they are the default ones, and their number."""
     features = [test.feature for test in tests]
     if min(features, default=0) < 0:
-        raise ValueError(f"Columns are numbered from 0, but a test asks about {min(features)}.")
+        raise ValueError(f"Columns are numbered from 0, but a question asks about {min(features)}.")
     needed = max(features, default=-1) + 1
     if n_features is None:
         n_features = needed if names is None else len(names)
     if n_features < needed:
-        raise ValueError(f"The tests need {needed} columns, but n_features is {n_features}.")
+        raise ValueError(f"The questions need {needed} columns, but n_features is {n_features}.")
     # Default names are made when asked for: a tree over many columns may ask about few.
     if names is None:
         return None, n_features

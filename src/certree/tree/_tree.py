@@ -426,7 +426,7 @@ class Tree(TreeExports):
         """Return the test that a node asks."""
         position = int(self._test[node])
         if position < 0:
-            raise ValueError(f"Node {node} is a leaf and asks no test.")
+            raise ValueError(f"Node {node} is a leaf and asks no question.")
         return self._tests[position]
 
     def collapsed(self) -> Tree:
