@@ -43,6 +43,11 @@ def test_its_rows_are_accepted(seed: int, wide: bool) -> None:
     assert verify(model, X, costs=costs)
     policy = PolicyTree(treatments=NAMES, max_depth=2).fit_reduced(reduced)
     assert verify(policy, reduced)
+    assert verify(policy, X, costs)
+    policy.rewards_ = policy.rewards_.copy()
+    policy.rewards_[0, 0] += costs.max()
+    with pytest.raises(CertificateError, match="sum of treatment 0 in rewards_"):
+        verify(policy, X, costs)
 
 
 def test_one_label_that_is_best_for_all_groups_is_optimal() -> None:

@@ -170,6 +170,24 @@ def test_every_kind_of_tree_is_fitted_used_and_verified(
     assert estimator in out
 
 
+@pytest.mark.parametrize("place", [0, 2, 599])
+def test_rows_are_counted_from_zero_as_in_python(certree: Run, place: int) -> None:
+    assert certree("fit", "credit.csv", "-t", "outcome", "-d", "2")[0] == 0
+    code, out, _ = certree("explain", "model.json", "credit.csv", "--row", str(place))
+    assert code == 0
+    assert out.startswith(f"Row {place} of credit.csv, in line {place + 2}\n")
+    lines = Path("credit.csv").read_text(encoding="utf-8").splitlines()
+    row = dict(zip(lines[0].split(","), lines[1 + place].split(","), strict=True))
+    told = json.loads(
+        certree("explain", "model.json", "credit.csv", "--row", str(place), "--json")[1]
+    )
+    assert told["row_number"] == place
+    for step in told["steps"]:
+        given = row[step["column"]]
+        assert (step["value"] is None) == (given == "")
+        assert step["value"] in (None, given) or float(step["value"]) == float(given)
+
+
 def test_a_search_that_is_stopped_ends_with_three(certree: Run, hard: str) -> None:
     code, out, errors = certree("fit", hard, "-t", "y", "-d", "8", "--time-limit", "0.2")
     assert code == 3
@@ -474,7 +492,7 @@ def test_a_bad_table_gives_one_line_and_two(certree: Run, folder: Path, text: st
         ("predict model.json words.csv", "line 2: 'age' holds 'old', which is not a number"),
         ("predict model.json --value age", "is not COLUMN=VALUE"),
         ("predict model.json --value age=3", "--value is missing for income"),
-        ("explain model.json credit.csv --row 601", "has rows 1 to 600"),
+        ("explain model.json credit.csv --row 600", "has rows 0 to 599"),
         ("explain model.json credit.csv --row 1 --wanted gold", "no such class"),
         ("explain model.json missing.csv", "no value was missing in training"),
         ("report model.json few.csv", "no column 'outcome'"),

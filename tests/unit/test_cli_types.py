@@ -81,9 +81,9 @@ def test_a_decimal_sign_that_is_given_is_not_doubted(certree: Run) -> None:
         (["1,234", "2,345", "3,456", "4,567"], ["1", "2", "3", "4"]),
         (["1,234,567", "2,345", "345", "4,567"], ["1", "2", "3", "4"]),
         (["1,234.5", "2,345.25", "345", "4,567"], ["1", "2", "3", "4"]),
-        (["1,5", "2,5", "3,5", "4,5"], ["0.5", "1.5", "2", "2.5"]),
+        (["1,234", "2,345", "3,456", "4,567"], ["0.5", "1.5", "2", "2.5"]),
     ],
-    ids=["thousands", "millions", "both signs", "two signs in a table"],
+    ids=["thousands", "millions", "both signs", "thousands beside points"],
 )
 def test_commas_that_may_mean_something_else_are_told(
     certree: Run, cells: list[str], others: list[str]
@@ -92,6 +92,37 @@ def test_commas_that_may_mean_something_else_are_told(
     code, _, errors = certree("fit", "t.csv", "-t", "y", "-d", "1")
     assert code == 0
     assert "'x' may be numbers with commas, and are read as texts; take the commas out" in errors
+
+
+@pytest.mark.parametrize(
+    ("cells", "others", "between"),
+    [
+        (["1,5", "2,5", "3,5", "4,5"], ["0.5", "9", "2", "2.5"], (2.5, 3.5)),
+        (["51,26", "52.26", "53,26", "54.26"], ["5", "9", "2", "2"], (52.26, 53.26)),
+        (["561,0", "1.561,0", "1.234.567,5", "2.000.000"], ["5", "9", "2", "2"], (1561, 1234567.5)),
+        (["1.561,0", "2.561,5", "3.561,0", "4.561,0"], ["0,5", "9,25", "2", "1"], (2561.5, 3561)),
+    ],
+    ids=["two signs in a table", "two signs in a column", "thousands", "thousands beside commas"],
+)
+def test_commas_that_mark_no_thousands_are_decimal_signs(
+    certree: Run, cells: list[str], others: list[str], between: tuple[float, float]
+) -> None:
+    write("t.csv", ["x", *cells], ["z", *others], Y)
+    code, _, errors = certree("fit", "t.csv", "-t", "y", "-d", "1")
+    assert code == 0
+    assert "the decimal sign is a comma, as in 'x'" in errors
+    name, _, cut = asked().partition(" <= ")
+    assert name == "x"
+    assert between[0] <= float(cut) < between[1]
+    assert certree("verify", "model.json", "t.csv")[0] == 0
+
+
+@pytest.mark.parametrize("sign", ["€", "%", "USD"])
+def test_numbers_with_a_sign_of_money_are_told(certree: Run, sign: str) -> None:
+    write("t.csv", ["x", f"51,26 {sign}", f"1.561,0 {sign}", f"3 {sign}", f"4,5 {sign}"], Y)
+    code, _, errors = certree("fit", "t.csv", "-t", "y", "-d", "1")
+    assert code == 0
+    assert "'x' may be numbers with a sign of money or %, and are read as texts" in errors
 
 
 @pytest.mark.parametrize("cells", [["a,b", "c", "d", "e"], ["1,2 m", "3", "4", "5"], ["1;2"] * 4])
@@ -154,11 +185,11 @@ def test_a_model_of_parquet_reads_the_same_table_as_csv(certree: Run, name: str)
     assert certree("predict", "model.json", "t.csv") == (0, expected, "")
     assert certree("verify", "model.json", "t.csv")[0] == 0
     assert certree("report", "model.json", "t.csv")[0] == 0
-    told = certree("explain", "model.json", "t.parquet", "--row", "3")
+    told = certree("explain", "model.json", "t.parquet", "--row", "2")
     assert told[0] == 0
     # Only the lines of texts have numbers.
-    in_line = told[1].replace("Row 3 of t.parquet", "Row 3 of t.csv, in line 4")
-    assert certree("explain", "model.json", "t.csv", "--row", "3") == (0, in_line, "")
+    in_line = told[1].replace("Row 2 of t.parquet", "Row 2 of t.csv, in line 4")
+    assert certree("explain", "model.json", "t.csv", "--row", "2") == (0, in_line, "")
 
 
 @pytest.mark.parametrize("name", ["days", "times", "zoned", "flags", "numbers", "gaps"])
@@ -191,7 +222,7 @@ def test_a_typed_file_of_texts_is_read_by_the_types_of_training(certree: Run) ->
     parquet.write_table(arrow.table({"x": ["today"] * 4, "y": Y[1:]}), "t.parquet")
     code, _, errors = certree("predict", "model.json", "t.parquet")
     assert code == 2
-    assert "row 1: 'x' holds 'today', which is not a date such as 2024-03-01" in errors
+    assert "row 0: 'x' holds 'today', which is not a date such as 2024-03-01" in errors
 
 
 def test_a_model_of_python_knows_its_types_by_its_tests(certree: Run) -> None:
@@ -221,7 +252,9 @@ def test_a_model_of_python_knows_its_types_by_its_tests(certree: Run) -> None:
         (["2024-03-01", "2024-03-02 12:30"], "date", datetime.datetime(2024, 3, 1)),
         (["2024-03-01", "2024-02-30"], "text", "2024-03-01"),
         (["1,5", "2"], "number", 1.5),
-        (["1,5", "2", "3.5"], "text", "1,5"),
+        (["1,5", "2", "3.5"], "number", 1.5),
+        (["1.561", "51,26"], "number", 1561),
+        (["1.561", "1,561"], "text", "1.561"),
         (["", "NaN"], "number", None),
     ],
 )

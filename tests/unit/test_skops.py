@@ -71,6 +71,19 @@ def test_mlflow_saves_and_loads_a_model(tmp_path: Path) -> None:
     case = cases()["OptimalTreeClassifier"]
     types = skops.get_untrusted_types(data=skops.dumps(case.model))
     flow.save_model(case.model, tmp_path / "model", skops_trusted_types=types)
-    loaded = flow.load_model(str(tmp_path / "model"))
-    assert loaded.predict(case.X).tolist() == case.model.predict(case.X).tolist()
-    verify(loaded, case.X, **case.given)
+    flow.save_model(case.model, tmp_path / "pickled", serialization_format="cloudpickle")
+    for folder in ("model", "pickled"):
+        loaded = flow.load_model(str(tmp_path / folder))
+        assert loaded.predict(case.X).tolist() == case.model.predict(case.X).tolist()
+        verify(loaded, case.X, **case.given)
+
+
+def test_mlflow_names_the_types_that_it_is_not_told_to_trust(tmp_path: Path) -> None:
+    """So does it for every estimator that is not of scikit-learn; the guide says what to write."""
+    skops = pytest.importorskip("skops.io")
+    flow = pytest.importorskip("mlflow.sklearn")
+    model = cases()["OptimalTreeClassifier"].model
+    types = skops.get_untrusted_types(data=skops.dumps(model))
+    with pytest.raises(Exception, match="set the 'skops_trusted_types' parameter") as caught:
+        flow.save_model(model, tmp_path / "model")
+    assert all(name in str(caught.value) for name in types)

@@ -203,8 +203,7 @@ def explain(
         list[int] | None,
         typer.Option(
             "--row",
-            help="Which rows: 1 is the first below the header, which is X[0] in Python. "
-            "[default: 1]",
+            help="Which rows: 0 is the first below the header, as X[0] in Python. [default: 0]",
         ),
     ] = None,
     wanted: Annotated[

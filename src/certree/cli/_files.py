@@ -52,7 +52,7 @@ class FileTable:
 
     def place(self, row: int) -> str:
         """Return where a row is, for messages."""
-        return f"row {row + 1}" if self.lines is None else f"line {self.lines[row]}"
+        return f"row {row}" if self.lines is None else f"line {self.lines[row]}"
 
 
 def read_file(path: str, style: FileFormat) -> FileTable:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import datetime
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, cast
 
@@ -22,7 +22,7 @@ from certree.encoding._named import NamedArray
 from certree.encoding._texts import as_array
 from certree.encoding._times import parse_time
 
-from ._decimals import NUMBER, decimal_sign
+from ._decimals import NUMBER, decimal_signs, with_point
 from ._files import FileTable
 from ._problems import UsageProblem, listed, no_column
 from ._table_layout import ColumnType, Layout
@@ -67,7 +67,9 @@ class Columns:
         self._places = {name: place for place, name in enumerate(raw.names)}
         self._missing = frozenset((*MISSING, *layout.missing))
         self._layout = layout
-        self._decimal = layout.decimal or decimal_sign(raw, self._missing, layout)
+        self._signs: Mapping[str, str] = {}
+        if layout.decimal is None:
+            self._signs = decimal_signs(raw, self._missing, layout)
         self.types: dict[str, ColumnType] = {}
 
     def read(self, name: str, *, as_text: bool = False) -> NDArray[Any]:
@@ -87,16 +89,16 @@ class Columns:
                 self.types[name] = "text" if is_text else wanted or found
                 return _as_texts(values) if is_text else values
         cells = [None if cell in self._missing else cell for cell in cells]
-        guessed = wanted or self._guess(cells)
+        guessed = wanted or self._guess(name, cells)
         self.types[name] = "text" if as_text and guessed == "date" else guessed
         column = np.empty(len(cells), dtype=object)
         convert = self._converter(name, self.types[name])
         column[:] = [None if cell is None else convert(cell, row) for row, cell in enumerate(cells)]
         return column
 
-    def _guess(self, cells: Sequence[str | None]) -> ColumnType:
+    def _guess(self, name: str, cells: Sequence[str | None]) -> ColumnType:
         present = {cell for cell in cells if cell is not None}
-        numbers = {self._point(cell) for cell in present}
+        numbers = {self._point(name, cell) for cell in present}
         if present and {_form(cell) for cell in present} in ({"date"}, {"zoned"}):
             return "date"
         if not present or any(_CODE.fullmatch(cell) for cell in numbers):
@@ -107,12 +109,12 @@ class Columns:
             return "number"
         return "flag" if all(cell.lower() in _FLAGS for cell in present) else "text"
 
-    def _point(self, cell: str) -> str:
-        return cell if self._decimal == "." else cell.replace(self._decimal, ".")
+    def _point(self, name: str, cell: str) -> str:
+        return with_point(cell, self._layout.decimal or self._signs.get(name, "."))
 
     def _converter(self, name: str, kind: ColumnType) -> Any:
         def number(cell: str, row: int) -> float:
-            text = self._point(cell)
+            text = self._point(name, cell)
             if NUMBER.fullmatch(text) is None:
                 raise self._wrong(name, cell, row, "a number")
             return int(text) if _WHOLE.fullmatch(text) else float(text)

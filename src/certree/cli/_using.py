@@ -140,15 +140,15 @@ def explain(
     fitted, known = load_model(model)
     _tree(fitted)
     raw = _rows(data, value, table, fitted)
-    places = row or [1]
+    places = row or [0]
     for place in places:
-        if not 1 <= place <= raw.n_rows:
-            raise UsageProblem(f"--row {place}: {raw.where} has rows 1 to {raw.n_rows}.")
+        if not 0 <= place < raw.n_rows:
+            raise UsageProblem(f"--row {place}: {raw.where} has rows 0 to {raw.n_rows - 1}.")
     if row is None and raw.n_rows > 1:
         remark(f"{raw.where} has {raw.n_rows} rows; the first one is explained. Choose with --row.")
     given = _features(raw, table.layout(known), fitted)
     found = fitted.explain(
-        given.X[np.array(places) - 1], target=None if wanted is None else _answer(fitted, wanted)
+        given.X[np.array(places)], target=None if wanted is None else _answer(fitted, wanted)
     )
     each = [found] if len(places) == 1 else list(found)
     if not unseen:
@@ -275,10 +275,10 @@ def _knows_no_outputs(model: Any) -> bool:
 
 
 def _head(raw: FileTable, place: int) -> str:
-    """Return which row is explained; rows are counted from 1, as lines are."""
+    """Return which row is explained, counted from 0 as in Python, and its line, from 1."""
     if raw.where == VALUES:
         return f"Row of {raw.where}"
-    line = "" if raw.lines is None else f", in line {raw.lines[place - 1]}"
+    line = "" if raw.lines is None else f", in line {raw.lines[place]}"
     return f"Row {place} of {raw.where}{line}"
 
 
@@ -289,7 +289,7 @@ def _check_seen(found: Any, raw: FileTable, places: list[int]) -> None:
             if "in training" in step.note:
                 value = "missing" if step.value is None else repr(step.value)
                 raise UsageProblem(
-                    f"{raw.where}, {raw.place(place - 1)}: {step.column!r} is {value}, "
+                    f"{raw.where}, {raw.place(place)}: {step.column!r} is {value}, "
                     f"{step.note}; correct it, or explain the row as it is with --unseen."
                 )
 

@@ -99,8 +99,8 @@ def _require_two_outcomes(tree: Tree) -> None:
         if test.usual_outcome is not None or test.n_outcomes != 2:
             raise ValueError(
                 "A scikit-learn node has two children and compares one number, but the question "
-                f"of {test.name!r} is a multiway question with {test.n_outcomes} outcomes; train with "
-                "splits='binary', or use to_python, to_sql or to_json."
+                f"of {test.name!r} is a multiway question with {test.n_outcomes} outcomes; train "
+                "with splits='binary', or use to_python, to_sql or to_json."
             )
 
 

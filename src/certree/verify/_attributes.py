@@ -8,15 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
 from certree.exceptions import CertificateError
 
-from ._audit import Audit, GivenRows
+from ._audit import Audit, GivenRows, check_finite
 from ._leaf_costs import Leaves
-from ._plain_numbers import last_bits, read_table
+from ._plain_numbers import last_bits, read_list, read_table
 
 
 @dataclass(frozen=True)
@@ -190,7 +191,9 @@ def check_attributes(model: Any, facts: Facts) -> None:
     stated = vars(model)
     for name in RECOMPUTED:
         _compare(stated, name, facts)
-    if facts.given is not None:
+    if facts.given is not None and facts.leaves is not None and facts.leaves.of_groups:
+        _compare_sums(stated, facts, facts.given)
+    elif facts.given is not None:
         _compare(stated, "rewards_", facts)
     encoder = vars(getattr(model, "encoder_", facts))
     for name in ("n_features_in_", "feature_names_in_"):
@@ -208,6 +211,26 @@ def _compare(stated: Mapping[str, Any], name: str, facts: Facts, of: str = "") -
         facts.audit.differ(
             f"{name}{of}: the model has {stated[name]!r:.100}, recomputed {wanted!r:.100}"
         )
+
+
+def _compare_sums(stated: Mapping[str, Any], facts: Facts, given: GivenRows) -> None:
+    """Compare rewards of groups of rows, weights included, by their sums."""
+    if "rewards_" not in stated:
+        return
+    lines = read_table(given.y, "rewards", (None, None))
+    weights = read_list(1 if given.sample_weight is None else given.sample_weight, len(lines), "w")
+    rewards = np.asarray(stated["rewards_"])
+    check_finite(rewards, "a number in rewards_")
+    if rewards.dtype.kind not in "fiu" or rewards.ndim != 2 or rewards.shape[1] != len(lines[0]):
+        facts.audit.differ(f"rewards_: the model has {rewards!r:.100}")
+        return
+    told = read_table(rewards, "rewards_", rewards.shape)
+    for place in range(len(lines[0])):
+        terms = [weight * line[place] for weight, line in zip(weights, lines, strict=True)]
+        off = facts.audit.certificate.rounding + sum(map(abs, terms)) * last_bits(len(terms))
+        total = sum((line[place] for line in told), Fraction(0))
+        what = f"sum of treatment {place} in rewards_"
+        facts.audit.compare_within(what, total, sum(terms, Fraction(0)), off)
 
 
 def _is_same(stated: Any, wanted: Any, off: float) -> bool:
