@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,9 @@ from tests.stopping import limit_work
 
 from certree import OptimalityWarning, OptimalTreeClassifier, OptimalTreeRegressor, engine, verify
 from certree.estimators._sizes import Part, models_within
+from certree.fitting.certify import solve_path, state_path
+from certree.fitting.prove import state_sum
+from certree.fitting.request import Request
 
 
 def table(seed: int, numeric: bool = False) -> tuple[NDArray[Any], NDArray[Any]]:
@@ -90,3 +94,17 @@ def test_the_path_of_a_model_has_its_tree_or_a_better_one(kind: Any, numeric: bo
         assert entry.lower_bound <= entry.errors
         assert float(entry.errors) == pytest.approx(((entry.tree.predict(X) - y) ** 2).sum())
     assert verify(model, X, y)
+
+
+def test_an_entry_of_a_path_has_the_splits_of_its_tree() -> None:
+    """A search that was stopped may have found a smaller tree than it was looking for."""
+    X, y = table(0)
+    request = Request.of(OptimalTreeClassifier(max_depth=2), X, y, path=True)
+    statement = state_sum(request)
+    found = solve_path(request, statement)
+    assert [entry.splits for entry in found.entries] == [0, 1, 2, 3]
+    entries = [replace(entry, splits=min(entry.splits + 1, 3)) for entry in found.entries]
+    stopped = replace(found, status="time_limit", entries=[*entries[:2], entries[3]])
+    path = state_path(request, statement, stopped)
+    assert [entry.splits for entry in path] == [entry.tree.n_splits for entry in path] == [0, 1, 3]
+    assert all(entry.lower_bound <= entry.errors for entry in path)

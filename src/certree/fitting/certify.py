@@ -192,10 +192,14 @@ def state_path(
         cost = statement.leaf_cost(entry.upper_bound)
         if entries and cost >= entries[-1].errors:
             continue
-        bound = max(statement.leaf_cost(entry.lower_bound) - statement.hidden, least)
+        bound = exact(max(statement.leaf_cost(entry.lower_bound) - statement.hidden, least))
+        # A search that was stopped may have a tree with fewer splits than it was looking for.
+        splits = min(entry.splits, entry.nodes.n_splits)
+        while entries and entries[-1].splits >= splits:
+            bound = max(bound, entries.pop().lower_bound)
         tree = statement.grow(entry.nodes)
         value = statement.objective(cost)
-        entries.append(PathEntry(entry.splits, exact(cost), exact(bound), value, tree))
+        entries.append(PathEntry(splits, exact(cost), bound, value, tree))
     is_doubted = statement.hidden and result.status == "optimal"
     return RegularizationPath(
         entries,
