@@ -269,7 +269,7 @@ class TestTheEstimator:
     )
     def test_metrics_of_fronts_are_refused(self, objective: Any) -> None:
         X, y = table(0)
-        with pytest.raises(ValueError, match=r"whole fronts of trees.* binary tests only"):
+        with pytest.raises(ValueError, match=r"whole fronts of trees.* binary questions only"):
             OptimalTreeClassifier(2, objective=objective, splits="both").fit(X, y == "no")
         with pytest.raises(ValueError, match="use complexity_per='split'"):
             OptimalTreeClassifier(
