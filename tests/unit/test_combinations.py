@@ -431,6 +431,7 @@ ASKED_BESIDE: dict[str, Any] = {
     "quantile": 0.9,
     "output_weights": (1, 2),
     "leaf_model": "simple",
+    "method": "milp",
     "supported_only": True,
     "per_splits": True,
     "objective": "f1",

@@ -1,8 +1,8 @@
 """One table of routes: which search and proof answer what is asked, or the law that forbids it.
 
-`plan` goes through `LAWS` in order and raises the text of the first that forbids what is asked.
-If none does, it returns the first of `ROUTES` that serves it. What depends on the values of rows is
-checked where rows are read, not here.
+`plan` goes in order through those of `LAWS` that are about something asked, and raises the text of
+the first that forbids it. If none does, it returns the first of `ROUTES` that serves what is asked.
+What depends on the values of rows is checked where rows are read, not here.
 """
 
 from __future__ import annotations
@@ -48,11 +48,19 @@ def plan(asked: Asked) -> Route:
 
 def refusal_of(asked: Asked) -> tuple[Law, str] | None:
     """Return the first law that forbids what is asked, and its text; None if it has a route."""
-    for law in LAWS:
-        text = law.broken_by(asked)
+    found = [name for name in asked.named if name in _ABOUT and asked.asks(name)]
+    for number in sorted({number for name in found for number in _ABOUT[name]}):
+        text = LAWS[number].broken_by(asked)
         if text is not None:
-            return law, text
+            return LAWS[number], text
     return None
+
+
+_ABOUT: dict[str, list[int]] = {}
+"""The numbers of the laws that are about a feature, in their order."""
+for _number, _law in enumerate(LAWS):
+    for _feature in _law.features:
+        _ABOUT.setdefault(_feature, []).append(_number)
 
 
 def _is_metric(asked: Asked) -> bool:
