@@ -1,4 +1,4 @@
-"""Solve a task on a table: the door for objectives that have no estimator of their own."""
+"""Solve a task on a table: the entry point for objectives that have no estimator of their own."""
 
 from __future__ import annotations
 
@@ -106,7 +106,7 @@ class Solution(Generic[C]):
 
 @with_parameters
 class TaskTree(BaseTargetTree):
-    """An estimator for any task; `solve` is the door for users."""
+    """An estimator for any task; `solve` is the entry point for users."""
 
     task: Any = parameter(default=None, kw_only=False)
     test_costs: Any = None

@@ -49,7 +49,7 @@ def solve_metric(
 
     Parameters
     ----------
-    problem : Session, OrderedSession, LimitedSession or Problem
+    problem : Session, LimitedSession or Problem
         Rows of the types 0 (negative) and 1 (positive); a cost matrix is not used.
     metric : Metric
         What is maximised.
@@ -131,7 +131,7 @@ def solve_metric_within(
     ----------
     search : callable
         `solve_metric` with all that is asked of it but rows and options.
-    problem : Session, OrderedSession or Problem
+    problem : Session or Problem
         The rows, without limits.
     options : Options
         Limits on the size of trees, and the time for all searches.
