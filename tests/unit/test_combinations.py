@@ -39,6 +39,7 @@ from certree import (
 )
 from certree.fitting import asked as kinds
 from certree.fitting.asked import Asked, Objective
+from certree.fitting.fit import function_of
 from certree.fitting.laws import LAWS
 from certree.fitting.plan import ROUTES, plan, refusal_of
 
@@ -387,6 +388,11 @@ def test_the_proof_of_every_route_has_a_page() -> None:
     for route in ROUTES:
         if route.proof is not None:
             assert (ROOT / "docs" / "theory" / f"{route.proof}.md").is_file()
+
+
+def test_every_route_has_a_function() -> None:
+    for route in ROUTES:
+        assert signature(function_of(route)).parameters.keys() == {"request"}
 
 
 def test_the_first_law_that_forbids_gives_the_text() -> None:
