@@ -404,18 +404,18 @@ def main() -> None:
     parser.add_argument("--only", nargs="+", default=list(certree.techniques()))
     parser.add_argument("--searches", nargs="+")
     parser.add_argument("--quick", action="store_true")
-    wish = parser.parse_args()
-    offered = searches(wish.quick)
-    unknown = set(wish.searches or ()) - set(offered)
+    settings = parser.parse_args()
+    offered = searches(settings.quick)
+    unknown = set(settings.searches or ()) - set(offered)
     if unknown:
         raise SystemExit(f"There is no search {sorted(unknown)}; there are {sorted(offered)}.")
-    chosen = {name: run for name, run in offered.items() if name in (wish.searches or offered)}
-    timed = [name for name in wish.only if name not in _ANYTIME]
+    chosen = {name: run for name, run in offered.items() if name in (settings.searches or offered)}
+    timed = [name for name in settings.only if name not in _ANYTIME]
     if timed:
         print(table(compare(timed, chosen, lambda text: print(text, file=sys.stderr))))
-    anytime = [name for name in wish.only if name in _ANYTIME]
-    if anytime and wish.searches is None:
-        print(f"\n{stopped_table(anytime, wish.quick)}")
+    anytime = [name for name in settings.only if name in _ANYTIME]
+    if anytime and settings.searches is None:
+        print(f"\n{stopped_table(anytime, settings.quick)}")
 
 
 if __name__ == "__main__":

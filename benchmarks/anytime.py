@@ -121,10 +121,10 @@ def plot(runs: list[dict[str, Any]], target: Path) -> None:
     figure.savefig(target, dpi=110)
 
 
-def sparse(wish: argparse.Namespace) -> None:
+def sparse(settings: argparse.Namespace) -> None:
     """Run the sparse suite, print, store."""
-    limit = wish.limit or 60.0
-    names = [name for name in SPARSE if not wish.only or name in wish.only]
+    limit = settings.limit or 60.0
+    names = [name for name in SPARSE if not settings.only or name in settings.only]
     runs = []
     for instance in instances.sparse_instances(names):
         runs.append(measure(instance, SPARSE[instance.name][0], limit))
@@ -137,33 +137,39 @@ def sparse(wish: argparse.Namespace) -> None:
     plot(runs, HERE / "results" / "anytime.png")
 
 
-def peers(wish: argparse.Namespace) -> None:
+def peers(settings: argparse.Namespace) -> None:
     """Run certree beside its peers, print, store; the record is complete after every set."""
-    origin, limit, memory = report.provenance(), wish.limit or 10.0, int(wish.memory * 2**30)
-    systems = tuple(wish.systems or anytime_peers.SYSTEMS)
+    origin, limit, memory = (
+        report.provenance(),
+        settings.limit or 10.0,
+        int(settings.memory * 2**30),
+    )
+    systems = tuple(settings.systems or anytime_peers.SYSTEMS)
     stored = {}
-    if wish.reuse:
-        old = json.loads(wish.reuse.read_text())["runs"]
+    if settings.reuse:
+        old = json.loads(settings.reuse.read_text())["runs"]
         stored = {(run["set"], run["depth"]): run["peers"] for run in old}
-    target = wish.out or HERE / "results" / "anytime-peers.json"
+    target = settings.out or HERE / "results" / "anytime-peers.json"
     runs: list[dict[str, Any]] = []
     refits = []
-    for instance, depths in anytime_peers.sets(tuple(wish.only)):
-        chosen = tuple(depth for depth in depths if not wish.depths or depth in wish.depths)
+    for instance, depths in anytime_peers.sets(tuple(settings.only)):
+        chosen = tuple(depth for depth in depths if not settings.depths or depth in settings.depths)
         if "FastSmallTree" in systems and not runs and not stored:
             compile_first(instance, memory)
         for run in anytime_peers.measure(instance, chosen, systems, limit, memory, stored):
             runs.append(run)
             print(anytime_report.line(run), file=sys.stderr, flush=True)
             quick = anytime_peers.points(run, "LicketySPLIT 1")
-            if quick and len(refits) < wish.refits:
+            if quick and len(refits) < settings.refits:
                 moment = quick[0]["seconds"]
                 refits.append(anytime_peers.refit(instance, run, moment, memory))
         found = anytime_report.summary(runs, limit) if runs else {}
         record = {**origin, "limit": limit, "summary": found, "refits": refits, "runs": runs}
         target.write_text(json.dumps(record, indent=1) + "\n")
     if not runs:
-        raise SystemExit(f"no set is named {wish.only}, or none has the depths {wish.depths}.")
+        raise SystemExit(
+            f"no set is named {settings.only}, or none has the depths {settings.depths}."
+        )
     print(anytime_report.table(runs, limit) + "\n\n" + anytime_report.summary_text(found))
     for refit in refits:
         print("refit: " + ", ".join(f"{name} {value}" for name, value in refit.items()))
@@ -177,14 +183,14 @@ def compile_first(instance: instances.Instance, memory: int) -> None:
     schedule.run_case(Case(small, "", (entry,), repeats=1), 1, memory)
 
 
-def scale(wish: argparse.Namespace) -> None:
+def scale(settings: argparse.Namespace) -> None:
     """Time the first tree that is as good as CART's on the numbers, beside CART."""
-    limit, memory = wish.limit or 60.0, int(wish.memory * 2**30)
+    limit, memory = settings.limit or 60.0, int(settings.memory * 2**30)
     header = ["table", "depth", "CART s", "CART errors", "first tree s", "its errors"]
     header += ["as good as CART s", "its errors", "ratio", "end s", "errors"]
     lines = []
-    instance = generated(wish.rows, 20)
-    for depth in wish.depths or (3, 5):
+    instance = generated(settings.rows, 20)
+    for depth in settings.depths or (3, 5):
         ours, greedy = anytime_peers.first_tree(instance, depth, limit, memory)
         history = ours["history"]
         first = next((h for h in history if h[1] < history[0][1]), history[0])
@@ -213,10 +219,10 @@ def main() -> None:
     parser.add_argument("--rows", type=int, default=1_000_000, help="rows of the part scale")
     parser.add_argument("--memory", type=float, default=12, metavar="GB", help="per process")
     parser.add_argument("--out", type=Path, metavar="FILE", help="JSON of the part peers")
-    wish = parser.parse_args()
-    if instances.data_folder() is None and wish.part != "scale":
+    settings = parser.parse_args()
+    if instances.data_folder() is None and settings.part != "scale":
         print("CERTREE_DATA is not set: running on generated sets.", file=sys.stderr)
-    {"sparse": sparse, "peers": peers, "scale": scale}[wish.part](wish)
+    {"sparse": sparse, "peers": peers, "scale": scale}[settings.part](settings)
 
 
 if __name__ == "__main__":

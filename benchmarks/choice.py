@@ -117,13 +117,13 @@ def main() -> None:
     parser.add_argument("--kinds", nargs="+", choices=tuple(KINDS), default=tuple(KINDS))
     parser.add_argument("--limit", type=float, default=20.0, metavar="S", help="seconds per fit")
     parser.add_argument("--out", type=Path, default=HERE / "results" / "choice.json")
-    wish = parser.parse_args()
+    settings = parser.parse_args()
     warnings.simplefilter("ignore")
     cells = []
-    for given in product(wish.kinds, ROWS, CUTS, DEPTHS):
+    for given in product(settings.kinds, ROWS, CUTS, DEPTHS):
         if given[:3] == ("quantile", max(ROWS), "all"):
             continue  # with 15 000 columns the first look takes minutes
-        cells.append(measure(*given, wish.limit))
+        cells.append(measure(*given, settings.limit))
         print(cells[-1], file=sys.stderr, flush=True)
     header = ["kind", "rows", "cuts", "depth", "columns s", "ranks s", "choice / better"]
     lines = [
@@ -133,7 +133,7 @@ def main() -> None:
     ]
     print(report.markdown(header, lines), factors(cells), sep="\n\n")
     record = {"suite": "choice", **report.provenance(), "cells": cells}
-    wish.out.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
+    settings.out.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -70,7 +70,7 @@ def generate(folder: Path, n_rows: int) -> None:
         connection.execute(f"COPY ({rows}) TO '{folder}/{number:03}.parquet'")
 
 
-def reduce_and_fit(folder: Path, wish: argparse.Namespace) -> dict[str, Any]:
+def reduce_and_fit(folder: Path, settings: argparse.Namespace) -> dict[str, Any]:
     """Reduce the files, and fit a tree of depth three."""
     import ibis  # noqa: F401  imported beforehand, like pandas below
 
@@ -78,7 +78,7 @@ def reduce_and_fit(folder: Path, wish: argparse.Namespace) -> dict[str, Any]:
 
     start, cpu = time.perf_counter(), time.process_time()
     reduced = certree.reduce(
-        f"{folder}/*.parquet", target="ill", memory_limit=2 * 2**30, thresholds=wish.thresholds
+        f"{folder}/*.parquet", target="ill", memory_limit=2 * 2**30, thresholds=settings.thresholds
     )
     middle, cpu = time.perf_counter(), time.process_time() - cpu
     model = certree.OptimalTreeClassifier(max_depth=3, time_limit=None).fit_reduced(reduced)
@@ -96,7 +96,7 @@ def reduce_and_fit(folder: Path, wish: argparse.Namespace) -> dict[str, Any]:
     }
 
 
-def check(folder: Path, wish: argparse.Namespace) -> dict[str, Any]:
+def check(folder: Path, settings: argparse.Namespace) -> dict[str, Any]:
     """Recompute the cost by one query, and compare a sample with the fit in memory."""
     import duckdb
 
@@ -104,7 +104,7 @@ def check(folder: Path, wish: argparse.Namespace) -> dict[str, Any]:
 
     rows = duckdb.connect().read_parquet(f"{folder}/000.parquet").limit(20_000)
     frame = rows.df()
-    options = {"thresholds": wish.thresholds}
+    options = {"thresholds": settings.thresholds}
     reduced = certree.reduce(frame, target="ill", **options)
     model = certree.OptimalTreeClassifier(max_depth=3).fit_reduced(reduced)
     X, y = frame.drop(columns="ill"), frame["ill"]
@@ -113,7 +113,7 @@ def check(folder: Path, wish: argparse.Namespace) -> dict[str, Any]:
     return {"same": bool(same and model.to_text() == in_memory.to_text())}
 
 
-def beside(folder: Path, wish: argparse.Namespace) -> dict[str, Any]:
+def beside(folder: Path, settings: argparse.Namespace) -> dict[str, Any]:
     """Read the frame and encode it in memory."""
     import pandas as pd
 
@@ -121,7 +121,7 @@ def beside(folder: Path, wish: argparse.Namespace) -> dict[str, Any]:
 
     start, cpu = time.perf_counter(), time.process_time()
     frame = pd.read_parquet(folder)
-    encoder = certree.TableEncoder(thresholds=wish.thresholds)
+    encoder = certree.TableEncoder(thresholds=settings.thresholds)
     encoder.fit_transform(frame.drop(columns="ill"))
     seconds = time.perf_counter() - start
     return {"in memory": seconds, "in memory cpu": time.process_time() - cpu}
@@ -130,10 +130,10 @@ def beside(folder: Path, wish: argparse.Namespace) -> dict[str, Any]:
 _STEPS = {"fit": reduce_and_fit, "check": check, "beside": beside}
 
 
-def step(name: str, folder: Path, wish: argparse.Namespace) -> dict[str, Any]:
+def step(name: str, folder: Path, settings: argparse.Namespace) -> dict[str, Any]:
     """Run a step in a process of its own, and add its largest memory."""
     command = [sys.executable, __file__, "--step", name, "--folder", str(folder)]
-    command += ["--thresholds", str(wish.thresholds)]
+    command += ["--thresholds", str(settings.thresholds)]
     run = subprocess.run(command, capture_output=True, text=True, check=False)
     if run.returncode:
         raise SystemExit(run.stderr)
@@ -147,22 +147,22 @@ def main() -> None:
     parser.add_argument("--beside", action="store_true", help="also read and encode in memory")
     parser.add_argument("--step", choices=_STEPS, help=argparse.SUPPRESS)
     parser.add_argument("--folder", type=Path, help=argparse.SUPPRESS)
-    wish = parser.parse_args()
-    wish.thresholds = "auto" if wish.thresholds == "auto" else int(wish.thresholds)
-    if wish.step:
-        found = _STEPS[wish.step](wish.folder, wish)
+    settings = parser.parse_args()
+    settings.thresholds = "auto" if settings.thresholds == "auto" else int(settings.thresholds)
+    if settings.step:
+        found = _STEPS[settings.step](settings.folder, settings)
         found["memory"] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
         print(json.dumps(found))
         return
     target = HERE / "results" / "large.json"
     records = json.loads(target.read_text()) if target.exists() else []
-    for n_rows in wish.rows:
+    for n_rows in settings.rows:
         folder = Path(tempfile.mkdtemp(prefix="certree-large-", dir=os.environ.get("TMPDIR")))
         try:
             generate(folder, n_rows)
-            record = step("check", folder, wish) | step("fit", folder, wish)
-            if wish.beside:
-                found = step("beside", folder, wish)
+            record = step("check", folder, settings) | step("fit", folder, settings)
+            if settings.beside:
+                found = step("beside", folder, settings)
                 record |= {"in memory memory": found.pop("memory"), **found}
         finally:
             shutil.rmtree(folder)
@@ -170,7 +170,7 @@ def main() -> None:
         line = f"{record['rows']:>11,} rows, {record['groups']:>9,} groups: "
         line += f"reduce {record['reduce']:.1f} s, fit {record['fit']:.1f} s, "
         line += f"{record['memory'] / 2**30:.2f} GiB, sample equal: {record['same']}"
-        if wish.beside:
+        if settings.beside:
             line += f"; reading and encoding in memory {record['in memory']:.1f} s"
             line += f" (CPU {record['reduce cpu']:.1f} and {record['in memory cpu']:.1f} s)"
         print(line, flush=True)

@@ -238,20 +238,20 @@ def write_page(record: Line) -> None:
     PAGE.write_text(MARKED.sub(lambda m: m[1] + text + m[2], page), encoding="utf-8")
 
 
-def study(wish: argparse.Namespace, done: list[Line]) -> Iterator[Line]:
+def study(settings: argparse.Namespace, done: list[Line]) -> Iterator[Line]:
     """Yield a line for each repeat, depth and set that is not done yet."""
     known = {(line["repeat"], line["depth"], line["name"]) for line in done}
     sets = [*classification(), *regression()]
     random.Random(0).shuffle(sets)
-    for repeat, depth in itertools.product(range(wish.repeats), wish.depth):
+    for repeat, depth in itertools.product(range(settings.repeats), settings.depth):
         for name, values, targets in sets:
-            is_wanted = not wish.only or name in wish.only
+            is_wanted = not settings.only or name in settings.only
             if not is_wanted or (repeat, depth, name) in known:
                 continue
             values, targets = sample(values, targets)
             head = {"name": name, "rows": values.shape[0], "columns": values.shape[1]}
-            head |= {"depth": depth, "repeat": repeat, "limit": wish.limit}
-            yield {**head, "scores": measure(values, targets, depth, repeat, wish.limit)}
+            head |= {"depth": depth, "repeat": repeat, "limit": settings.limit}
+            yield {**head, "scores": measure(values, targets, depth, repeat, settings.limit)}
 
 
 def write(record: Line, path: Path) -> None:
@@ -273,25 +273,27 @@ def main() -> None:
     parser.add_argument("--limit", type=float, default=0.25, metavar="S", help="seconds per fit")
     parser.add_argument("--page", action="store_true", help="measure nothing, rewrite the page")
     parser.add_argument("--out", type=Path, metavar="FILE", help="JSON (default: results/)")
-    wish = parser.parse_args()
-    if wish.page:
-        write_page(json.loads((wish.out or RECORD).read_text(encoding="utf-8")))
+    settings = parser.parse_args()
+    if settings.page:
+        write_page(json.loads((settings.out or RECORD).read_text(encoding="utf-8")))
         return
     if instances.data_folder() is None:
         print("CERTREE_DATA is not set: using bundled and generated sets.", file=sys.stderr)
     warnings.simplefilter("ignore")
-    is_whole = not wish.only and wish.depth == list(DEPTHS) and instances.data_folder() is not None
-    out = wish.out or (RECORD if is_whole else None)
+    is_whole = (
+        not settings.only and settings.depth == list(DEPTHS) and instances.data_folder() is not None
+    )
+    out = settings.out or (RECORD if is_whole else None)
     record: Line = {**report.provenance(), "lines": []}
     if out is not None and out.exists():
         record["lines"] = json.loads(out.read_text(encoding="utf-8"))["lines"]
-    for line in study(wish, record["lines"]):
+    for line in study(settings, record["lines"]):
         record["lines"].append(line)
         print(json.dumps(line), file=sys.stderr, flush=True)
         if out is not None:
             write(record, out)
     if not record["lines"]:
-        parser.error(f"no set is named {wish.only}.")
+        parser.error(f"no set is named {settings.only}.")
     print(tables(record["lines"]))
 
 

@@ -71,20 +71,22 @@ def solve(instance: Instance, options: dict[str, Any], repeats: int) -> tuple[An
 
 def main() -> None:
     """Solve the tables and print one line each."""
-    wish = arguments()
-    shapes = SHAPES if wish.rows is None else ((wish.rows, wish.columns, wish.depth),)
+    settings = arguments()
+    shapes = (
+        SHAPES if settings.rows is None else ((settings.rows, settings.columns, settings.depth),)
+    )
     header = ["table", "depth", "value", "ms", "ns per evaluation"]
     header += [name.replace("_", " ") for name in WORK_COUNTERS]
     lines = []
     for rows, columns, depth in shapes:
-        instance = random_instance(rows, columns, wish.seed, wish.noise)
-        options = {"max_depth": depth, "isa": wish.isa, **dict(wish.set)}
-        result, seconds = solve(instance, options, wish.repeats)
+        instance = random_instance(rows, columns, settings.seed, settings.noise)
+        options = {"max_depth": depth, "isa": settings.isa, **dict(settings.set)}
+        result, seconds = solve(instance, options, settings.repeats)
         evaluations = result.counters.get(WORK_COUNTERS[0], 0)
         line = [instance.name, str(depth), str(result.upper_bound), f"{1e3 * seconds:.3f}"]
         line += [f"{1e9 * seconds / max(1, evaluations):.0f}"]
         lines.append([*line, *(f"{result.counters.get(name, 0):,}" for name in WORK_COUNTERS)])
-        if wish.all_counters:
+        if settings.all_counters:
             print(instance.name, {k: v for k, v in result.counters.items() if v}, file=sys.stderr)
     print(markdown(header, lines))
 

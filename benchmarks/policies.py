@@ -73,11 +73,11 @@ def main() -> None:
     parser.add_argument("--rows", type=int, nargs="+", default=[1000, 10_000])
     parser.add_argument("--limit", type=float, default=60.0, metavar="S", help="seconds per fit")
     parser.add_argument("--out", type=Path, default=HERE / "results" / "policies.json")
-    wish = parser.parse_args()
+    settings = parser.parse_args()
     warnings.simplefilter("ignore")
     cells = []
-    for n_rows, kind, seed in product(wish.rows, KINDS, (0, 1)):
-        cells.append(measure(n_rows, kind, seed, wish.limit))
+    for n_rows, kind, seed in product(settings.rows, KINDS, (0, 1)):
+        cells.append(measure(n_rows, kind, seed, settings.limit))
         print(cells[-1], file=sys.stderr, flush=True)
     lines = []
     for cell in cells:
@@ -86,7 +86,7 @@ def main() -> None:
         lines.append([*names, f"{cell['seconds']:.2f}", proven])
     print(report.markdown(["rows", "table", "seed", "seconds", "proven"], lines))
     record = {"suite": "policies", **report.provenance(), "cells": cells}
-    wish.out.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
+    settings.out.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

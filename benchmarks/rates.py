@@ -100,13 +100,13 @@ def main() -> None:
     )
     parser.add_argument("--isa", nargs="+", choices=_core.isas(), default=_core.isas())
     parser.add_argument("--repeats", type=int, default=20)
-    wish = parser.parse_args()
-    measured = {isa: rates(isa, wish.repeats) for isa in wish.isa}
+    settings = parser.parse_args()
+    measured = {isa: rates(isa, settings.repeats) for isa in settings.isa}
     names = list(next(iter(measured.values())))
     lines = [[isa, *(f"{found[name]:.3g}" for name in names)] for isa, found in measured.items()]
     print(report.markdown(["instruction set", *names], lines))
-    for isa in wish.isa:
-        print("", choices(isa, wish.repeats), sep="\n")
+    for isa in settings.isa:
+        print("", choices(isa, settings.repeats), sep="\n")
 
 
 if __name__ == "__main__":

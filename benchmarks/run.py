@@ -76,31 +76,31 @@ def record_name(suite: str, groups: list[list[Row]]) -> str:
 
 def main() -> int:
     """Run the suite, print the table and write the record."""
-    wish = arguments()
-    if instances.data_folder() is None and wish.suite != "small":
+    settings = arguments()
+    if instances.data_folder() is None and settings.suite != "small":
         print("CERTREE_DATA is not set: using bundled and generated sets.", file=sys.stderr)
     choice = Choice(
-        depth=wish.depth,
-        limit=wish.limit,
-        solvers=tuple(wish.solvers) if wish.solvers else None,
-        only=tuple(wish.only),
+        depth=settings.depth,
+        limit=settings.limit,
+        solvers=tuple(settings.solvers) if settings.solvers else None,
+        only=tuple(settings.only),
     )
     # Before the run: a commit made while it lasts is not what was measured.
     origin = report.provenance()
     groups = []
-    for case in SUITES[wish.suite](choice):
-        groups.append(schedule.run_case(case, wish.rounds, int(wish.memory * 2**30)))
+    for case in SUITES[settings.suite](choice):
+        groups.append(schedule.run_case(case, settings.rounds, int(settings.memory * 2**30)))
         done = ", ".join(f"{row.solver} {report.seconds_text(row)} s" for row in groups[-1])
         print(f"{case.instance.name} ({case.setting}): {done}", file=sys.stderr, flush=True)
     if not groups:
-        print(f"no data set of suite {wish.suite!r} is named {wish.only}.", file=sys.stderr)
+        print(f"no data set of suite {settings.suite!r} is named {settings.only}.", file=sys.stderr)
         return 2
-    print(report.table(wish.suite, groups))
-    found = summaries(wish.suite, groups)
+    print(report.table(settings.suite, groups))
+    found = summaries(settings.suite, groups)
     for line in found:
         print("\n" + "\n".join(f"{key}: {text}" for key, text in line.items()))
-    name = record_name(wish.suite, groups)
-    path = wish.out or HERE / "results" / f"{name}.json"
+    name = record_name(settings.suite, groups)
+    path = settings.out or HERE / "results" / f"{name}.json"
     report.write(path, {"suite": name, **origin, "summary": found}, groups)
     return 0
 

@@ -41,9 +41,9 @@ def certree(solver: str, thresholds: Any, depth: int, limit: float) -> Entry:
     return Entry(str(thresholds), solver, depth, 0.0, limit, {"thresholds": thresholds})
 
 
-def run(case: Case, wish: argparse.Namespace) -> list[Row]:
+def run(case: Case, settings: argparse.Namespace) -> list[Row]:
     """Run a case and say so."""
-    rows = schedule.run_case(case, wish.rounds, int(wish.memory * 2**30))
+    rows = schedule.run_case(case, settings.rounds, int(settings.memory * 2**30))
     done = ", ".join(f"{row.solver} {text(row)} s" for row in rows)
     print(f"{case.instance.name} ({case.setting}): {done}", file=sys.stderr, flush=True)
     return rows
@@ -57,32 +57,32 @@ def text(row: Row) -> str:
     return f"{row.processor_seconds:.3g}{' (not proven)' if is_open else ''}"
 
 
-def beside(wish: argparse.Namespace) -> list[list[Row]]:
+def beside(settings: argparse.Namespace) -> list[list[Row]]:
     """Fit the generated tables with the default thresholds and with CART."""
     groups = []
     for n_rows, n_features, depth in BESIDE:
-        if wish.rows and n_rows not in wish.rows:
+        if settings.rows and n_rows not in settings.rows:
             continue
         entries = (
-            certree("certree-numbers", "auto", depth, wish.limit),
-            Entry("CART", "cart", depth, 0.0, wish.limit),
+            certree("certree-numbers", "auto", depth, settings.limit),
+            Entry("CART", "cart", depth, 0.0, settings.limit),
         )
         case = Case(generated(n_rows, n_features), f"depth {depth}", entries)
-        groups.append(run(case, wish))
+        groups.append(run(case, settings))
     return groups
 
 
-def growth(wish: argparse.Namespace) -> list[list[Row]]:
+def growth(settings: argparse.Namespace) -> list[list[Row]]:
     """Fit more and more rows, with the default thresholds and with all of them."""
     groups = []
-    for n_rows in wish.rows or GROWTH:
+    for n_rows in settings.rows or GROWTH:
         entries = (
-            certree("certree-squares", "auto", GROWTH_DEPTH, wish.limit),
-            certree("certree-squares", "all", GROWTH_DEPTH, wish.limit),
-            Entry("CART", "cart-squares", GROWTH_DEPTH, 0.0, wish.limit),
+            certree("certree-squares", "auto", GROWTH_DEPTH, settings.limit),
+            certree("certree-squares", "all", GROWTH_DEPTH, settings.limit),
+            Entry("CART", "cart-squares", GROWTH_DEPTH, 0.0, settings.limit),
         )
         case = Case(generated_target(n_rows), f"depth {GROWTH_DEPTH}", entries)
-        groups.append(run(case, wish))
+        groups.append(run(case, settings))
     return groups
 
 
@@ -147,17 +147,17 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=3, help="interleaved rounds (default 3)")
     parser.add_argument("--memory", type=float, default=12, metavar="GB", help="per process")
     parser.add_argument("--out", type=Path, metavar="FILE", help="JSON (default: results/)")
-    wish = parser.parse_args()
+    settings = parser.parse_args()
     origin = report.provenance()
-    groups = beside(wish) if wish.part == "beside" else growth(wish)
+    groups = beside(settings) if settings.part == "beside" else growth(settings)
     if not groups:
-        parser.error(f"no table of this part has {wish.rows} rows.")
+        parser.error(f"no table of this part has {settings.rows} rows.")
     print(table(groups))
-    target = wish.out or HERE / "results" / f"scale-{wish.part}.json"
-    report.write(target, {"suite": f"scale-{wish.part}", **origin}, groups)
-    if wish.part == "growth":
+    target = settings.out or HERE / "results" / f"scale-{settings.part}.json"
+    report.write(target, {"suite": f"scale-{settings.part}", **origin}, groups)
+    if settings.part == "growth":
         plot(groups, target.with_suffix(".png"))
-        if wish.out is None and not wish.rows:  # the page on thresholds shows it
+        if settings.out is None and not settings.rows:  # the page on thresholds shows it
             copy(target.with_suffix(".png"), HERE.parent / "docs" / "guide" / "scale-growth.png")
 
 

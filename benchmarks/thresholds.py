@@ -114,31 +114,33 @@ def main() -> None:
     parser.add_argument("--limit", type=float, default=60.0, metavar="S", help="seconds per fit")
     parser.add_argument("--page", action="store_true", help="measure nothing, rewrite the page")
     parser.add_argument("--out", type=Path, metavar="FILE", help="JSON (default: results/)")
-    wish = parser.parse_args()
-    if wish.page:
-        write_page(json.loads((wish.out or RECORD).read_text(encoding="utf-8")))
+    settings = parser.parse_args()
+    if settings.page:
+        write_page(json.loads((settings.out or RECORD).read_text(encoding="utf-8")))
         return
     if instances.data_folder() is None:
         print("CERTREE_DATA is not set: using bundled sets alone.", file=sys.stderr)
     origin = report.provenance()
     lines: list[Line] = []
     for name, values, targets, is_regression in tables():
-        if wish.only and name not in wish.only:
+        if settings.only and name not in settings.only:
             continue
-        for depth in wish.depth:
-            fits = measure(values, targets, is_regression, depth, wish.limit)
+        for depth in settings.depth:
+            fits = measure(values, targets, is_regression, depth, settings.limit)
             rows, features = values.shape
             head = {"name": name, "rows": rows, "features": features, "depth": depth}
             lines.append({**head, "is_regression": is_regression, "fits": fits})
             print(f"{name}, depth {depth}: {fits}", file=sys.stderr, flush=True)
     if not lines:
-        parser.error(f"no set is named {wish.only}.")
+        parser.error(f"no set is named {settings.only}.")
     print(table(lines))
-    is_whole = not wish.only and wish.depth == [2, 3] and instances.data_folder() is not None
-    if wish.out or is_whole:
-        record = {**origin, "limit": wish.limit, "lines": lines}
+    is_whole = (
+        not settings.only and settings.depth == [2, 3] and instances.data_folder() is not None
+    )
+    if settings.out or is_whole:
+        record = {**origin, "limit": settings.limit, "lines": lines}
         text = json.dumps(record, indent=1) + "\n"
-        (wish.out or RECORD).write_text(text, encoding="utf-8")
+        (settings.out or RECORD).write_text(text, encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -148,11 +148,11 @@ def main() -> None:
     parser.add_argument("--fits", type=int, default=500, metavar="N")
     parser.add_argument("--seed", type=int, default=0, help="that of the first fit")
     parser.add_argument("--out", type=Path, default=HERE / "results" / "time-limits.json")
-    wish = parser.parse_args()
+    settings = parser.parse_args()
     warnings.simplefilter("ignore")
     cells = []
     with suppress(KeyboardInterrupt):  # what was measured is stored
-        for seed in range(wish.seed, wish.seed + wish.fits):
+        for seed in range(settings.seed, settings.seed + settings.fits):
             cells.append(measure(seed))
             if cells[-1]["after"] > SOON / 2:
                 print(cells[-1], file=sys.stderr, flush=True)
@@ -165,7 +165,7 @@ def main() -> None:
     header = ["fit", "fits", "median s after the limit", "most", f"more than {SOON:g} s"]
     print(report.markdown(header, lines))
     record = {"suite": "time-limits", **report.provenance(), "cells": cells}
-    wish.out.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
+    settings.out.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -36,14 +36,14 @@ def arguments() -> argparse.Namespace:
 
 def main() -> None:
     """Find the curves, print and draw them."""
-    wish = arguments()
+    settings = arguments()
     loans = datasets.load_credit(as_frame=False)
     is_owner = loans.data[:, loans.feature_names.index("housing")] == "own"
     groups = np.where(is_owner, "owner", "other")
     figure, grid = plt.subplots(2, 2, figsize=(8.4, 5.6), layout="constrained", sharey=True)
     for constraint, ax in zip(CONSTRAINTS, grid.ravel(), strict=True):
         model = FairTreeClassifier(
-            constraint, max_depth=wish.depth, thresholds=wish.thresholds, pos_label="repaid"
+            constraint, max_depth=settings.depth, thresholds=settings.thresholds, pos_label="repaid"
         )
         curve = model.fairness_curve(loans.data, loans.target, sensitive_features=groups)
         print(constraint.replace("_", " "))
@@ -54,8 +54,8 @@ def main() -> None:
         ax.set_xlabel("")
     for ax in grid[:, 1]:
         ax.set_ylabel("")
-    figure.savefig(wish.picture, dpi=150)
-    print(f"wrote {wish.picture}")
+    figure.savefig(settings.picture, dpi=150)
+    print(f"wrote {settings.picture}")
 
 
 if __name__ == "__main__":

@@ -61,7 +61,7 @@ def draw_regions(ax: Any, model: OptimalTreeClassifier, data: Any, target: Any) 
 
 def main() -> None:
     """Fit the six trees, print what they reach, and write the picture."""
-    wish = arguments()
+    settings = arguments()
     points = datasets.make_fourclass()
     # Three trees side by side, and three below them, each with its curve.
     figure, axes = plt.subplots(4, 3, figsize=(9, 12.4), layout="constrained")
@@ -74,9 +74,9 @@ def main() -> None:
         model = OptimalTreeClassifier(
             objective=objective,
             complexity=COMPLEXITY,
-            max_depth=wish.depth,
-            thresholds=wish.thresholds,
-            time_limit=wish.limit,
+            max_depth=settings.depth,
+            thresholds=settings.thresholds,
+            time_limit=settings.limit,
         ).fit(points.data, points.target)
         seconds = time.perf_counter() - start
         summary = classification_summary(model, points.data, points.target)
@@ -89,8 +89,8 @@ def main() -> None:
         column[0].set_title(f"{name}\n{model.tree_.n_splits} splits")
         plot_roc(model, points.data, points.target, ax=column[1])
         column[1].set_title(f"FP {summary['fp']:g}, FN {summary['fn']:g}, AUC {summary['auc']:.3f}")
-    figure.savefig(wish.picture, dpi=120)
-    print(f"written: {wish.picture}")
+    figure.savefig(settings.picture, dpi=120)
+    print(f"written: {settings.picture}")
 
 
 if __name__ == "__main__":

@@ -54,19 +54,19 @@ def photograph(page: Path, picture: str) -> None:
 
 def main() -> None:
     """Fit, write the page, and take its picture."""
-    wish = arguments()
+    settings = arguments()
     X, y = load_breast_cancer(return_X_y=True, as_frame=True)
     y = y.map({0: "malignant", 1: "benign"})
     X_train, X_test, y_train, y_test = train_test_split(X, y, random_state=0, stratify=y)
-    model = OptimalTreeClassifier(max_depth=wish.depth)
+    model = OptimalTreeClassifier(max_depth=settings.depth)
     model.fit(X_train, y_train, path=True)
     page = report(model, X_train, y_train, X_test, y_test, title="Benign or malignant?")
-    path = page.save(wish.page)
+    path = page.save(settings.page)
     print(model.certificate_.statement())
     print(f"wrote {path}, {path.stat().st_size / 1000:.0f} kB")
-    if wish.picture:
-        photograph(path, wish.picture)
-        print(f"wrote {wish.picture}")
+    if settings.picture:
+        photograph(path, settings.picture)
+        print(f"wrote {settings.picture}")
 
 
 if __name__ == "__main__":

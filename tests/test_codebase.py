@@ -34,7 +34,7 @@ LAYERS = ("base", "counts", "tasks", "data", "bounds", "search")
 SEARCHES: dict[str, set[str]] = {
     "shared": set(),
     "columns": {"shared"},
-    "vectors": {"shared", "columns/depth_two.hpp"},
+    "vectors": {"columns/depth_two.hpp"},
     "ordered": {"shared"},
     "multiway": {"shared"},
     "chains": {"shared"},
@@ -143,7 +143,7 @@ def test_a_layer_of_the_core_includes_only_itself_and_those_below() -> None:
 
 
 def test_a_search_includes_what_is_shared_and_no_other_search() -> None:
-    """Each folder of cpp/core/search is one search; docs/internals.md has the same table."""
+    """Each folder of cpp/core/search is one search."""
     search = CORE / "search"
     assert {path.name for path in search.iterdir()} == set(SEARCHES)
     bad = []
@@ -157,6 +157,15 @@ def test_a_search_includes_what_is_shared_and_no_other_search() -> None:
                 if name.parts[0] not in {folder, *allowed} and name.as_posix() not in allowed:
                     bad.append(f"{path.relative_to(ROOT)} includes {include[1:]}")
     assert not bad, "\n".join(bad)
+
+
+def test_the_page_about_internals_says_what_each_search_uses() -> None:
+    """The column "Uses" of its table of searches."""
+    page = (ROOT / "docs" / "internals.md").read_text(encoding="utf-8")
+    table = page.partition("| Folder of `core/search` |")[2].partition("\n\n")[0]
+    lines = [line.split("|") for line in table.splitlines()[2:]]
+    stated = {line[1].strip(" `"): set(re.findall(r"`(.+?)`", line[3])) for line in lines}
+    assert stated == SEARCHES
 
 
 def test_every_folder_of_the_core_is_a_layer() -> None:

@@ -219,10 +219,10 @@ def main() -> int:
     )
     parser.add_argument("pages", nargs="*", type=Path, help="default: all")
     parser.add_argument("--check", action="store_true", help="change nothing")
-    wish = parser.parse_args()
+    settings = parser.parse_args()
     os.environ.setdefault("MPLBACKEND", "agg")
     n_stale = 0
-    for path in [path.resolve() for path in wish.pages] or pages():
+    for path in [path.resolve() for path in settings.pages] or pages():
         page = path.read_text(encoding="utf-8")
         if not outputs(page) and "$ certree " not in page:
             continue
@@ -230,10 +230,10 @@ def main() -> int:
             text = refreshed(page, str(path))
         if text != page:
             n_stale += 1
-            print(f"{path}: {'stale' if wish.check else 'refreshed'}")
-            if not wish.check:
+            print(f"{path}: {'stale' if settings.check else 'refreshed'}")
+            if not settings.check:
                 path.write_text(text, encoding="utf-8")
-    return int(wish.check and n_stale > 0)
+    return int(settings.check and n_stale > 0)
 
 
 if __name__ == "__main__":

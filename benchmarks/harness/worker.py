@@ -114,7 +114,7 @@ class Certree(Solver):
 
 
 class CertreeCore(Solver):
-    """The compiled core through its one door: no validation, no encoding, every switch at hand."""
+    """The compiled core alone: no validation, no encoding, every switch at hand."""
 
     package = "certree"
 

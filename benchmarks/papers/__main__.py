@@ -71,15 +71,15 @@ def asked(paper: Paper, experiment: Experiment, only: list[str]) -> bool:
 
 def main(given: list[str] | None = None) -> int:
     """Run what is asked for and not yet recorded, and write the pages."""
-    wish = arguments(given)
-    scope = Scope(wish.full, wish.peers, instances.data_folder(), wish.limit)
+    settings = arguments(given)
+    scope = Scope(settings.full, settings.peers, instances.data_folder(), settings.limit)
     if scope.data is None:
         print("CERTREE_DATA is not set: bundled and generated tables only.", file=sys.stderr)
-    out = wish.out if scope.data else wish.out / "bundled"
+    out = settings.out if scope.data else settings.out / "bundled"
     todo: list[tuple[Record, str, Run]] = []
     pages: list[tuple[Paper, Record, dict[str, Asked]]] = []
     kept = 0
-    for paper, experiments in chosen(wish.only):
+    for paper, experiments in chosen(settings.only):
         record = Record.open(out / f"{paper.key}.json")
         asked_for = {experiment.key: Asked() for experiment in experiments}
         for experiment in experiments:
@@ -88,18 +88,18 @@ def main(given: list[str] | None = None) -> int:
                 asked_for[experiment.key].names.append(run.name)
                 if run.needs is not None and not run.needs.exists():
                     asked_for[experiment.key].missing.append(run.name)
-                elif not wish.fresh and record.has(key, run):
+                elif not settings.fresh and record.has(key, run):
                     kept += 1
                 else:
                     todo.append((record, key, run))
         pages.append((paper, record, asked_for))
     if kept:
         print(f"{kept} runs are in the record already (--fresh runs them again).", file=sys.stderr)
-    if wish.jobs > 1:
+    if settings.jobs > 1:
         # One thread per run, for the libraries below scikit-learn in other processes, too.
         os.environ.update(schedule.ONE_THREAD)
     failed: list[str] = []
-    do_all(todo, wish.jobs, failed.append)
+    do_all(todo, settings.jobs, failed.append)
     for paper, record, asked_for in pages:
         path = out / f"{paper.key}.md"
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -56,12 +56,12 @@ def main(given: list[str] | None = None) -> int:
     )
     parser.add_argument("data", type=Path)
     parser.add_argument("published", type=Path, nargs="+")
-    wish = parser.parse_args(given)
-    if missing := [str(folder) for folder in wish.published if not folder.is_dir()]:
+    settings = parser.parse_args(given)
+    if missing := [str(folder) for folder in settings.published if not folder.is_dir()]:
         print(f"{', '.join(missing)}: no such folder.", file=sys.stderr)
         return 2
-    has, lacks = lay_out(wish.data, wish.published)
-    print(f"{wish.data} has {', '.join(has) or 'nothing'}.")
+    has, lacks = lay_out(settings.data, settings.published)
+    print(f"{settings.data} has {', '.join(has) or 'nothing'}.")
     if lacks:
         print(f"In none of the folders: {', '.join(f'{n} ({SOURCES[n]})' for n in lacks)}.")
     return 0 if has else 1

@@ -22,11 +22,11 @@ class _Fair:
     problem: Problem
     constraint: str
     groups: list[str]
-    wishes: dict[str, Any]
+    settings: dict[str, Any]
 
     def __post_init__(self) -> None:
         problem = self.problem
-        self.weights = row_weights(problem, self.wishes["class_weight"])
+        self.weights = row_weights(problem, self.settings["class_weight"])
         problem.harder(nature_of(self.weights, 2**40))
         self.whole = sum(self.weights, Fraction(0))
         groups = problem.of_rows(self.groups)
@@ -43,7 +43,7 @@ class _Fair:
             for row, of_rates in zip(errors(problem, self.weights), shares, strict=True)
         ]
         tests = problem.tests
-        if not self.wishes["use_sensitive"]:
+        if not self.settings["use_sensitive"]:
             tests = [test for test in tests if not _says_only_the_group(test, groups)]
         self.trees = problem.trees(amounts, tests)
         apart = {p: self._apart(p) for p in self.trees.points}
@@ -123,31 +123,31 @@ def _draw(attack: Attack) -> _Fair:
             groups[i], problem.classes[i] = group, label
         if n_classes == 3:
             problem.classes[problem.rows[len(cells)]] = 2
-    wishes = {"class_weight": given, "use_sensitive": draw.chance(0.7)}
-    problem.notes = {"groups": groups, "constraint": constraint, **wishes}
-    return _Fair(attack, problem, constraint, groups, wishes)
+    settings = {"class_weight": given, "use_sensitive": draw.chance(0.7)}
+    problem.notes = {"groups": groups, "constraint": constraint, **settings}
+    return _Fair(attack, problem, constraint, groups, settings)
 
 
 def fair(attack: Attack) -> None:
     """The best tree within a tolerance that lies at, or next to, a difference that a tree has."""
     draw, fairs = attack.draw, _draw(attack)
     problem, trees = fairs.problem, fairs.trees
-    wishes = {**fairs.wishes, **draw.complexity()}
+    settings = {**fairs.settings, **draw.complexity()}
     ordered = sorted(apart for apart, _ in fairs.points)
     best = min(fairs.points, key=lambda pair: pair[1])[0]
     chosen = draw.one_of(best, ordered[int(draw.rng.integers(len(ordered)))], 0, ordered[0])
     tolerance = draw.bound(Fraction(chosen, trees.scale), Fraction(1, trees.scale))
     if not 0 <= truth.number(tolerance) <= 1:
         tolerance = Fraction(chosen, trees.scale)
-    problem.notes |= {**wishes, "tolerance": tolerance}
+    problem.notes |= {**settings, "tolerance": tolerance}
     model = FairTreeClassifier(
-        fairs.constraint, tolerance, **problem.sizes, **wishes, **draw.search()
+        fairs.constraint, tolerance, **problem.sizes, **settings, **draw.search()
     )
     attack.call(lambda: model.fit(problem.X, problem.y, fairs.groups, problem.given_weights))
     certificate = model.certificate_
     allowed = truth.number(tolerance)
     penalty, fixed, off = penalties(problem, certificate, fairs.whole)
-    rounding = stated_rounding(problem, certificate, fairs.weights, wishes) + off
+    rounding = stated_rounding(problem, certificate, fairs.weights, settings) + off
     found = None
     if certificate.has_tree:
         sums = fairs.of_tree(model.tree_)
@@ -178,7 +178,7 @@ def curve(attack: Attack) -> None:
     """All trees that no other beats in both disparity and cost."""
     fairs = _draw(attack)
     problem, trees = fairs.problem, fairs.trees
-    model = FairTreeClassifier(fairs.constraint, 0, **problem.sizes, **fairs.wishes)
+    model = FairTreeClassifier(fairs.constraint, 0, **problem.sizes, **fairs.settings)
     found = attack.call(
         lambda: model.fairness_curve(
             problem.X, problem.y, fairs.groups, problem.given_weights, least_tolerance=0
@@ -189,7 +189,7 @@ def curve(attack: Attack) -> None:
     for tree, certificate, stated in zip(
         found.trees, found.certificates, found.points, strict=True
     ):
-        rounding = stated_rounding(problem, certificate, fairs.weights, fairs.wishes)
+        rounding = stated_rounding(problem, certificate, fairs.weights, fairs.settings)
         sums = fairs.of_tree(tree)
         cost, apart = Fraction(sums[0], trees.scale), fairs.disparity(sums)
         points.append((apart, cost, tree.n_splits))

@@ -56,19 +56,19 @@ def criterion(attack: Attack) -> None:
         targets = np.where(targets == 0, 1, targets)
     if draw.chance(0.2):
         targets, _ = targets + draw.one_of(1e6, 1e9), problem.harder(HARD)
-    wishes = {**draw.complexity(), **draw.search(), "criterion": kind}
+    settings = {**draw.complexity(), **draw.search(), "criterion": kind}
     if kind == "quantile":
-        wishes["quantile"] = draw.one_of(0.1, 0.25, 0.5, "1/3", 0.9)
-    problem.notes = {**wishes, "targets": targets.tolist()}
+        settings["quantile"] = draw.one_of(0.1, 0.25, 0.5, "1/3", 0.9)
+    problem.notes = {**settings, "targets": targets.tolist()}
     read = [truth.number(y) for y in problem.of_rows(targets)]
     if has_logs:
         # Far from one another, numbers of float64 have few digits of what they differ by.
         problem.harder(ABSURD if draw.wide or nature == ABSURD else HARD)
         loss = _deviance(problem, read, kind)
     else:
-        level = truth.number(wishes["quantile"]) if kind == "quantile" else None
+        level = truth.number(settings["quantile"]) if kind == "quantile" else None
         loss = _pinball(problem, read, level)
-    model = OptimalTreeRegressor(**problem.sizes, **wishes)
+    model = OptimalTreeRegressor(**problem.sizes, **settings)
     _judge(attack, model, loss, targets, draw.chance(0.4))
 
 
@@ -120,10 +120,10 @@ def survival(attack: Attack) -> None:
     events = draw.rng.integers(0, 2, len(times))
     events[problem.rows[0]] = 1
     problem.harder(max(nature, ABSURD if draw.wide else HARD))
-    wishes = {**draw.complexity(), **draw.search()}
+    settings = {**draw.complexity(), **draw.search()}
     target = np.column_stack([times.astype(float), events])
-    problem.notes = {**wishes, "target": target.tolist()}
-    model = SurvivalTree(**problem.sizes, **wishes)
+    problem.notes = {**settings, "target": target.tolist()}
+    model = SurvivalTree(**problem.sizes, **settings)
     _judge(attack, model, _likelihood(problem, target), target, draw.chance(0.4))
 
 
@@ -162,7 +162,7 @@ def lines(attack: Attack) -> None:
     """Trees with a line over one column in each leaf, often of rows that lie on lines."""
     draw = attack.draw
     problem = attack.begin(draw.problem())
-    wishes = {**draw.complexity(), **draw.search()}
+    settings = {**draw.complexity(), **draw.search()}
     columns = [
         [truth.number(row[k]) for row in problem.X.tolist()]
         for k in range(problem.X.shape[1])
@@ -180,10 +180,10 @@ def lines(attack: Attack) -> None:
     else:
         targets, nature = draw.numbers((len(problem.X),))
     problem.harder(max(nature, ABSURD if draw.wide else HARD))
-    problem.notes = {**wishes, "targets": targets.tolist()}
+    problem.notes = {**settings, "targets": targets.tolist()}
     read = [truth.number(y) for y in problem.of_rows(targets)]
     kept = [problem.of_rows(column) for column in columns]
-    model = LinearTreeRegressor(**problem.sizes, **wishes)
+    model = LinearTreeRegressor(**problem.sizes, **settings)
     if not kept:
         attack.call(lambda: model.fit(problem.X, targets, problem.given_weights))
         attack.verify(model, targets)
@@ -263,8 +263,8 @@ def reduced(attack: Attack) -> None:
     problem.harder(max(nature, HARD))
     names = [f"label {k}" for k in range(costs.shape[1])]
     features = [f"x{k}" for k in range(problem.X.shape[1])]
-    wishes = {**problem.sizes, **draw.complexity(), **draw.search()}
-    problem.notes = {**wishes, "costs": costs.tolist()}
+    settings = {**problem.sizes, **draw.complexity(), **draw.search()}
+    problem.notes = {**settings, "costs": costs.tolist()}
     import pandas as pd
 
     table = pd.DataFrame({name: problem.X[:, k] for k, name in enumerate(features)})
@@ -276,9 +276,9 @@ def reduced(attack: Attack) -> None:
     found = attack.call(lambda: reduce(table, features=features, costs=names, **options))
     model: Any
     if draw.chance(0.5):
-        model = CostSensitiveTreeClassifier(classes=names, **wishes)
+        model = CostSensitiveTreeClassifier(classes=names, **settings)
     else:
-        model = PolicyTree(treatments=names, maximise=draw.chance(0.5), **wishes)
+        model = PolicyTree(treatments=names, maximise=draw.chance(0.5), **settings)
     attack.call(lambda: model.fit_reduced(found))
     attack.report.status = model.certificate_.status
     attack.verify_alone(model, found)
@@ -288,23 +288,23 @@ def memory(attack: Attack) -> None:
     """Models of all kinds with memory for a few tests only."""
     draw = attack.draw
     problem = attack.begin(draw.problem(n_classes=2))
-    wishes = {**problem.sizes, **draw.complexity(), "memory_limit": draw.one_of(1, 2000, 6000)}
+    settings = {**problem.sizes, **draw.complexity(), "memory_limit": draw.one_of(1, 2000, 6000)}
     kind = draw.one_of("classes", "classes", "numbers", "costs")
-    problem.notes = {**wishes, "kind": kind}
+    problem.notes = {**settings, "kind": kind}
     problem.harder(ABSURD)
     model: Any
     options: dict[str, Any] = {}
     y: Any = problem.y
     if kind == "classes":
         objective = draw.one_of("accuracy", "balanced_accuracy", "f1", "gmean", "mcc", "auc")
-        model = OptimalTreeClassifier(objective=objective, **wishes)
+        model = OptimalTreeClassifier(objective=objective, **settings)
     elif kind == "numbers":
         loss = draw.one_of("squared_error", "absolute_error", "poisson")
         y, _ = draw.numbers((len(problem.X),), signed=False)
-        model = OptimalTreeRegressor(criterion=loss, **wishes)
+        model = OptimalTreeRegressor(criterion=loss, **settings)
     else:
         costs, _ = draw.numbers((len(problem.X), 2))
-        model = CostSensitiveTreeClassifier(classes=[0, 1], **wishes)
+        model = CostSensitiveTreeClassifier(classes=[0, 1], **settings)
         y, options = None, {"costs": costs}
     attack.call(lambda: model.fit(problem.X, y, sample_weight=problem.given_weights, **options))
     certificate = model.certificate_

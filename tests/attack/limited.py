@@ -260,8 +260,8 @@ def costs(attack: Attack) -> None:
         table = [[truth.number(x) for x in given[c]] for c in problem.classes]
     problem.harder(nature)
     limited = Limited(attack, problem, [Objective(None, table)])
-    wishes = {**draw.complexity(), **draw.search()}
-    problem.notes = {**wishes, **options} if by_rows else {**wishes, "matrix": given.tolist()}
+    settings = {**draw.complexity(), **draw.search()}
+    problem.notes = {**settings, **options} if by_rows else {**settings, "matrix": given.tolist()}
     with_capacity = draw.chance(0.4)
     if with_capacity:
         limited.bounds.append(_capacity(limited))
@@ -276,7 +276,7 @@ def costs(attack: Attack) -> None:
         capacity=_as_capacity(limited.bounds[0]) if with_capacity else None,
         limits=own or None,
         **problem.sizes,
-        **wishes,
+        **settings,
     )
     y = None if by_rows else problem.y
     attack.call(lambda: model.fit(problem.X, y, problem.given_weights, **options))
@@ -318,8 +318,8 @@ def policy(attack: Attack) -> None:
     limited = Limited(
         attack, problem, [Objective(None, [[max(row) - x for x in row] for row in read])]
     )
-    wishes = {**draw.complexity(), **draw.search()}
-    problem.notes = {**wishes, "rewards": rewards.tolist()}
+    settings = {**draw.complexity(), **draw.search()}
+    problem.notes = {**settings, "rewards": rewards.tolist()}
     has_capacity, has_budget = draw.one_of(
         (True, False), (True, False), (False, True), (True, True)
     )
@@ -346,7 +346,7 @@ def policy(attack: Attack) -> None:
     if treatment is not None:
         options["min_treated"] = limited.minimum[0]
     problem.notes |= options
-    model = PolicyTree(treatments=list(range(k)), **problem.sizes, **wishes, **options)
+    model = PolicyTree(treatments=list(range(k)), **problem.sizes, **settings, **options)
     attack.call(
         lambda: model.fit_rewards(problem.X, rewards, problem.given_weights, treatment=treatment)
     )
@@ -369,10 +369,10 @@ def prices(attack: Attack) -> None:
     # Products of decimals as float64 are no short decimals.
     problem.harder(ORDINARY if factor == 1 else HARD)
     asked = asked * factor
-    wishes = {**draw.complexity(), **draw.search()}
-    problem.notes = {**wishes, "matrix": matrix.tolist(), "test_costs": asked.tolist()}
+    settings = {**draw.complexity(), **draw.search()}
+    problem.notes = {**settings, "matrix": matrix.tolist(), "test_costs": asked.tolist()}
     model = CostSensitiveTreeClassifier(
-        matrix, asked.tolist(), classes=list(range(k)), **problem.sizes, **wishes
+        matrix, asked.tolist(), classes=list(range(k)), **problem.sizes, **settings
     )
     attack.call(lambda: model.fit(problem.X, problem.y, problem.given_weights))
     certificate = model.certificate_
@@ -459,9 +459,9 @@ def limits(attack: Attack) -> None:
     minimum = limited.draw_minimum() if draw.chance(0.2) else None
     limited.all_trees()
     limited.draw_bounds()
-    wishes = {**draw.complexity(), **draw.search()}
+    settings = {**draw.complexity(), **draw.search()}
     problem.notes = {
-        **wishes,
+        **settings,
         "task": chosen.task,
         "bounds": limited.bounds,
         "minimum": limited.minimum,
@@ -478,7 +478,7 @@ def limits(attack: Attack) -> None:
             chosen.y,
             sample_weight=problem.given_weights,
             **problem.sizes,
-            **wishes,
+            **settings,
         )
     )
     limited.check(solution.tree, solution.certificate, {i: i for i in range(k)})

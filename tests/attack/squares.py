@@ -22,8 +22,8 @@ def regressor(attack: Attack) -> None:
     offset = draw.one_of(1e6, -1e9, 1e12) if draw.chance(0.2) else 0
     targets = targets + offset
     problem.harder(nature)
-    wishes = {**draw.complexity(), **draw.search()}
-    problem.notes = {**wishes, "targets": targets.tolist()}
+    settings = {**draw.complexity(), **draw.search()}
+    problem.notes = {**settings, "targets": targets.tolist()}
     read = [truth.number(y) for y in problem.of_rows(targets)]
 
     def leaf(rows: list[int]) -> list[tuple[Any, ...]]:
@@ -32,7 +32,7 @@ def regressor(attack: Attack) -> None:
     sizes = problem.sizes
     trees = truth.AllTrees(len(problem.rows), problem.tests, leaf, sizes["min_samples_leaf"])
     points = trees.points(sizes["max_depth"], sizes["max_splits"])
-    model = OptimalTreeRegressor(**sizes, **wishes)
+    model = OptimalTreeRegressor(**sizes, **settings)
     attack.call(lambda: model.fit(problem.X, targets, problem.given_weights))
     certificate = model.certificate_
     everything = list(range(len(problem.rows)))

@@ -27,12 +27,12 @@ def classifier(attack: Attack) -> None:
     given, nature = draw.class_weight(problem.n_classes)
     problem.harder(nature)
     objective = draw.one_of("accuracy", "accuracy", "balanced_accuracy")
-    wishes = {"objective": objective, "class_weight": given, **draw.complexity()}
+    settings = {"objective": objective, "class_weight": given, **draw.complexity()}
     search = draw.search()
-    problem.notes = wishes
+    problem.notes = settings
     weights = row_weights(problem, given, balance=objective == "balanced_accuracy")
-    model = OptimalTreeClassifier(**problem.sizes, **wishes, **search)
-    start = _small_tree(attack, wishes) if draw.chance(0.15) else None
+    model = OptimalTreeClassifier(**problem.sizes, **settings, **search)
+    start = _small_tree(attack, settings) if draw.chance(0.15) else None
     attack.call(
         lambda: model.fit(problem.X, problem.y, problem.given_weights, warm_start_tree=start)
     )
@@ -40,7 +40,7 @@ def classifier(attack: Attack) -> None:
     whole = sum(weights, Fraction(0))
     trees = problem.trees(errors(problem, weights))
     penalty, fixed, off = penalties(problem, certificate, whole)
-    rounding = stated_rounding(problem, certificate, weights, wishes) + off
+    rounding = stated_rounding(problem, certificate, weights, settings) + off
     labels = [int(label) for label in model.predict(problem.X)[problem.rows]]
     point = trees.sums(labels)
     attack.check_tree(model.tree_, point, trees.points)
@@ -54,10 +54,10 @@ def classifier(attack: Attack) -> None:
     attack.verify(model, problem.y)
 
 
-def _small_tree(attack: Attack, wishes: dict[str, Any]) -> Any:
+def _small_tree(attack: Attack, settings: dict[str, Any]) -> Any:
     """Return a tree of one split at most, to start from or to ask about."""
     problem = attack.problem
-    model = OptimalTreeClassifier(**{**problem.sizes, "max_depth": 1}, **wishes)
+    model = OptimalTreeClassifier(**{**problem.sizes, "max_depth": 1}, **settings)
     attack.call(lambda: model.fit(problem.X, problem.y, problem.given_weights))
     return model.tree_
 
@@ -68,9 +68,9 @@ def gap(attack: Attack) -> None:
     problem = attack.begin(draw.problem())
     given, nature = draw.class_weight(problem.n_classes) if draw.chance(0.5) else (None, 0)
     problem.harder(nature)
-    wishes = {"class_weight": given, **draw.complexity()}
-    problem.notes = wishes
-    small = _small_tree(attack, wishes)
+    settings = {"class_weight": given, **draw.complexity()}
+    problem.notes = settings
+    small = _small_tree(attack, settings)
     found = attack.call(
         lambda: optimality_gap(
             small,
@@ -78,14 +78,14 @@ def gap(attack: Attack) -> None:
             problem.y,
             sample_weight=problem.given_weights,
             **problem.sizes,
-            **wishes,
+            **settings,
         )
     )
     weights = row_weights(problem, given)
     trees = problem.trees(errors(problem, weights))
     whole = sum(weights, Fraction(0))
     penalty, fixed, off = penalties(problem, found.certificate, whole)
-    rounding = stated_rounding(problem, found.certificate, weights, wishes) + off
+    rounding = stated_rounding(problem, found.certificate, weights, settings) + off
     costs = []
     for tree in (small, found.best_tree):
         labels = [int(label) for label in tree.predict(problem.X)[problem.rows]]
@@ -138,7 +138,7 @@ def penalties(
 
 
 def stated_rounding(
-    problem: Problem, certificate: Any, weights: list[Fraction], wishes: dict[str, Any]
+    problem: Problem, certificate: Any, weights: list[Fraction], settings: dict[str, Any]
 ) -> Fraction:
     """Return how far the cost of a tree may be off by what the certificate says of rounding."""
     stated = getattr(certificate, "rounding", None)
@@ -151,7 +151,10 @@ def stated_rounding(
     rows = sum(
         (quantum * x / w for x, w in zip(weights, problem.weights, strict=True)), Fraction(0)
     )
-    if wishes.get("class_weight") == "balanced" or wishes.get("objective") == "balanced_accuracy":
+    if (
+        settings.get("class_weight") == "balanced"
+        or settings.get("objective") == "balanced_accuracy"
+    ):
         rows *= 3  # totals of classes change, too, and with them the weights of all their rows
     return rows
 
@@ -183,12 +186,12 @@ def metric(attack: Attack) -> None:
     # Functions of users get floats, which do not hold absurd weights times absurd weights.
     name = draw.one_of(*truth.METRICS, *(_CUSTOM if problem.nature <= HARD else ()))
     objective = _CUSTOM.get(name, metrics.FBeta(2) if name == "f2" else name)
-    wishes = {"objective": objective, "class_weight": given, **draw.complexity()}
+    settings = {"objective": objective, "class_weight": given, **draw.complexity()}
     search = draw.search()
-    problem.notes = wishes
+    problem.notes = settings
     weights = row_weights(problem, given)
     problem.harder(nature_of(weights, 2**29))
-    model = OptimalTreeClassifier(**problem.sizes, **wishes, **search)
+    model = OptimalTreeClassifier(**problem.sizes, **settings, **search)
     attack.call(lambda: model.fit(problem.X, problem.y, problem.given_weights))
     certificate = model.certificate_
     trees = problem.trees(confusion(problem, weights))
@@ -311,13 +314,13 @@ def area(attack: Attack) -> None:
     given, nature = draw.class_weight(2) if draw.chance(0.3) else (None, 0)
     problem.harder(nature)
     part = draw.one_of(1, 1, 0.3, "1/3")
-    wishes = {"class_weight": given, **draw.complexity()}
-    problem.notes = {**wishes, "part": part}
+    settings = {"class_weight": given, **draw.complexity()}
+    problem.notes = {**settings, "part": part}
     objective = "auc" if part == 1 else metrics.PartialAUC(part)
     weights, classes = row_weights(problem, given), problem.of_rows(problem.classes)
     # The weights of both classes are multiplied, and so are the units that they count in.
     problem.harder(nature_of(weights, 2**29))
-    model = OptimalTreeClassifier(objective=objective, **problem.sizes, **wishes)
+    model = OptimalTreeClassifier(objective=objective, **problem.sizes, **settings)
     attack.call(lambda: model.fit(problem.X, problem.y, problem.given_weights))
     certificate = model.certificate_
 
@@ -338,7 +341,7 @@ def area(attack: Attack) -> None:
     penalty, fixed, off = penalties(problem, certificate, Fraction(1))
     # A pair of rows is in the wrong order by the share of its weights among those of all pairs.
     positives, negatives = leaf(list(range(len(classes))))[0][0][0]
-    changed = stated_rounding(problem, certificate, weights, wishes)
+    changed = stated_rounding(problem, certificate, weights, settings)
     rounding = 4 * changed * (1 / positives + 1 / negatives) / most + off
     found = 1 - own + penalty * model.tree_.n_splits + fixed
     optimum = min(1 - value + penalty * splits for value, splits in areas) + fixed
@@ -433,20 +436,20 @@ def path(attack: Attack) -> None:
     given, nature = draw.class_weight(problem.n_classes) if draw.chance(0.5) else (None, 0)
     problem.harder(nature)
     objective = draw.one_of("accuracy", "accuracy", "balanced_accuracy")
-    wishes = {"objective": objective, "class_weight": given}
-    problem.notes = wishes
+    settings = {"objective": objective, "class_weight": given}
+    problem.notes = settings
     weights = row_weights(problem, given, balance=objective == "balanced_accuracy")
-    model = OptimalTreeClassifier(**problem.sizes, **wishes)
+    model = OptimalTreeClassifier(**problem.sizes, **settings)
     attack.call(lambda: model.fit(problem.X, problem.y, problem.given_weights, path=True))
     found = attack.call(
         lambda: regularization_path(
-            problem.X, problem.y, sample_weight=problem.given_weights, **problem.sizes, **wishes
+            problem.X, problem.y, sample_weight=problem.given_weights, **problem.sizes, **settings
         )
     )
     entries = [(entry.splits, entry.errors, entry.lower_bound) for entry in found]
     if entries != [(entry.splits, entry.errors, entry.lower_bound) for entry in model.path_]:
         attack.report.fail("stated", "the function and the model find different paths")
-    rounding = stated_rounding(problem, model.certificate_, weights, wishes)
+    rounding = stated_rounding(problem, model.certificate_, weights, settings)
     trees = problem.trees(errors(problem, weights))
     best: list[tuple[int, Fraction]] = []
     for splits in sorted({p[-1] for p in trees.points}):

@@ -261,7 +261,7 @@ def test_runs_of_many_rows(pile: str, n_outputs: int, bits: int) -> None:
 
 @pytest.mark.parametrize("kind", ["min_label", "squares"])
 def test_arguments_that_make_no_sense_are_refused(kind: str) -> None:
-    """The door checks shapes, signs and names before it searches."""
+    """The entry point checks shapes, signs and names before it searches."""
     ranks, n_ranks = np.array([[0, 1, 2]], dtype=np.int32), np.array([3], dtype=np.int32)
     good = np.array([[1, 2, 4], [1, 3, 9], [1, 1, 1]], dtype=np.int64)
 

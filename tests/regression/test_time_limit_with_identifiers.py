@@ -136,8 +136,10 @@ def test_the_search_over_ranks_ends_in_time(max_depth: int, n_flags: int) -> Non
     assert 0 <= found.lower_bound <= found.upper_bound <= labels.sum()
 
 
-@pytest.mark.parametrize("door", ["solve", "solve_path", "solve_chain", "solve_front", "multiway"])
-def test_the_searches_over_columns_end_in_time(door: str) -> None:
+@pytest.mark.parametrize(
+    "search", ["solve", "solve_path", "solve_chain", "solve_front", "multiway"]
+)
+def test_the_searches_over_columns_end_in_time(search: str) -> None:
     """Columns that name a row each: a pass over all pairs of them takes much longer."""
     n_rows = n_columns = 8_000
     columns = np.asfortranarray(np.eye(n_rows, n_columns, dtype=np.uint8))
@@ -151,6 +153,6 @@ def test_the_searches_over_columns_end_in_time(door: str) -> None:
         "solve_front": lambda: _core.solve_front(columns, labels, None, options),
         "multiway": lambda: _core.solve_multiway(columns, labels, ERRORS, None, tests, options),
     }
-    found, seconds = seconds_after(0.3, calls[door])
+    found, seconds = seconds_after(0.3, calls[search])
     assert seconds < SOON
     assert found.status in ("time_limit", "optimal")

@@ -39,6 +39,7 @@ from certree import (
 )
 from certree.fitting import asked as kinds
 from certree.fitting.asked import Asked, Objective
+from certree.fitting.fit import function_of
 from certree.fitting.laws import LAWS
 from certree.fitting.plan import ROUTES, plan, refusal_of
 
@@ -389,6 +390,11 @@ def test_the_proof_of_every_route_has_a_page() -> None:
             assert (ROOT / "docs" / "theory" / f"{route.proof}.md").is_file()
 
 
+def test_every_route_has_a_function() -> None:
+    for route in ROUTES:
+        assert signature(function_of(route)).parameters.keys() == {"request"}
+
+
 def test_the_first_law_that_forbids_gives_the_text() -> None:
     both = Asked(
         "OptimalTreeClassifier",
@@ -431,6 +437,7 @@ ASKED_BESIDE: dict[str, Any] = {
     "quantile": 0.9,
     "output_weights": (1, 2),
     "leaf_model": "simple",
+    "method": "milp",
     "supported_only": True,
     "per_splits": True,
     "objective": "f1",

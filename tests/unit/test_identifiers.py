@@ -86,7 +86,7 @@ def test_columns_that_name_rows_have_no_tests(values: list[Any], is_kept: bool) 
 
 
 @pytest.mark.parametrize(
-    "wish",
+    "settings",
     [
         {"identifiers": "keep"},
         {"categorical_features": [0]},
@@ -94,10 +94,10 @@ def test_columns_that_name_rows_have_no_tests(values: list[Any], is_kept: bool) 
         {"categorical_features": "all"},
     ],
 )
-def test_who_asks_for_the_column_gets_it(wish: dict[str, Any]) -> None:
+def test_who_asks_for_the_column_gets_it(settings: dict[str, Any]) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        assert kept(NAMES, **wish)
+        assert kept(NAMES, **settings)
 
 
 def test_joining_rare_categories_keeps_the_others() -> None:

@@ -43,7 +43,7 @@ ROADS = RNG.random((N, 4))
 POWERS = [2**k for k in range(25)]
 LIMITS = sorted({*POWERS, *(3 * p // 2 for p in POWERS[1:]), *RNG.integers(1, 2**17, 30).tolist()})
 
-DOORS: dict[str, Callable[[int], Any]] = {
+FITS: dict[str, Callable[[int], Any]] = {
     "solve": lambda m: OptimalTreeClassifier(3, memory_limit=m).fit(X, Y),
     "numbers": lambda m: OptimalTreeClassifier(3, memory_limit=m).fit(NUMBERS, Y),
     "best-first": lambda m: OptimalTreeClassifier(
@@ -68,12 +68,12 @@ DOORS: dict[str, Callable[[int], Any]] = {
 }
 
 
-@pytest.mark.parametrize("door", DOORS)
-def test_every_memory_limit_gives_a_certificate(door: str) -> None:
-    best = DOORS[door](2**40).certificate_
+@pytest.mark.parametrize("name", FITS)
+def test_every_memory_limit_gives_a_certificate(name: str) -> None:
+    best = FITS[name](2**40).certificate_
     assert best.status == "optimal"
-    for limit in LIMITS[:: 3 if door in ("fair", "decisions", "limits") else 1]:
-        model = DOORS[door](limit)
+    for limit in LIMITS[:: 3 if name in ("fair", "decisions", "limits") else 1]:
+        model = FITS[name](limit)
         found = model.certificate_
         assert found.status in ("optimal", "memory_limit"), limit
         assert found.lower_bound <= best.cost <= found.cost, limit

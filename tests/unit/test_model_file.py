@@ -121,6 +121,17 @@ def test_an_oracle_that_is_a_function_is_not_needed_to_decide(tmp_path: Path) ->
         loaded.loss([[0], [1]], costs)
 
 
+def test_a_file_of_a_method_that_is_gone_loads_and_decides(tmp_path: Path) -> None:
+    costs = np.array([[1.0, 2.0], [2.0, 1.0]])
+    model = SPOTree(max_depth=1).fit([[0], [1]], costs)
+    model.method = "milp"  # type: ignore[assignment]
+    loaded = _again(model, tmp_path)
+    assert loaded.decide([[0], [1]]).tolist() == model.decide([[0], [1]]).tolist()
+    assert verify(loaded, [[0], [1]], costs)
+    with pytest.raises(ValueError, match="method='milp' is not part of certree any more"):
+        loaded.fit([[0], [1]], costs)
+
+
 def test_estimators_may_be_parameters(tmp_path: Path) -> None:
     rows = np.arange(40)[:, None] % 7
     own = PolicyTree(max_depth=1, cv=2, outcome_model=OptimalTreeRegressor(max_depth=1))

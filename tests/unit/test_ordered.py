@@ -218,11 +218,11 @@ def test_both_searches_take_ranks(search: str, options: Any, by_ranks: list[int]
     rng = np.random.default_rng(0)
     X = rng.normal(size=(300, 2))
     y = (X[:, 0] * X[:, 1] > 0) ^ (rng.random(300) < 0.05)
-    wish = {"max_depth": 2, "thresholds": "all", **options}
-    model = OptimalTreeClassifier(**wish, search=search).fit(X, y)
+    settings = {"max_depth": 2, "thresholds": "all", **options}
+    model = OptimalTreeClassifier(**settings, search=search).fit(X, y)
     assert len(by_ranks) == 1
     assert model.certificate_.is_optimal
-    assert model.certificate_.cost == OptimalTreeClassifier(**wish).fit(X, y).certificate_.cost
+    assert model.certificate_.cost == OptimalTreeClassifier(**settings).fit(X, y).certificate_.cost
     assert model.score(X, y) == 1 - model.certificate_.leaf_cost / 300
 
 

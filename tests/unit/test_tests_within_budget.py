@@ -108,7 +108,7 @@ def test_bounds_hold_for_the_tests_that_were_left_out() -> None:
 def test_every_objective_has_bounds_that_hold_for_all_tests() -> None:
     costs = RNG.integers(0, 9, (N, 2))
     groups = RNG.integers(0, 2, N)
-    doors: list[Any] = [
+    fits: list[Any] = [
         lambda m: OptimalTreeClassifier(2, objective="f1", **m).fit(X, Y),
         lambda m: OptimalTreeClassifier(2, objective="f1", complexity=0.01, **m).fit(X, Y),
         lambda m: OptimalTreeClassifier(1, objective="auc", **m).fit(X, Y),
@@ -120,10 +120,10 @@ def test_every_objective_has_bounds_that_hold_for_all_tests() -> None:
         lambda m: PolicyTree(max_depth=2, capacity={1: 0.3}, **m).fit_rewards(X, costs),
         lambda m: FairTreeClassifier(max_depth=2, tolerance=0.05, **m).fit(X, Y, groups),
     ]
-    for door in doors:
-        best = door({"thresholds": "all"}).certificate_
+    for fit in fits:
+        best = fit({"thresholds": "all"}).certificate_
         assert best.status == "optimal"
-        found = door({"thresholds": "all", "memory_limit": 9000}).certificate_
+        found = fit({"thresholds": "all", "memory_limit": 9000}).certificate_
         assert found.status == "memory_limit"
         assert found.lower_bound <= best.cost <= found.cost
         assert found.n_tests == best.n_tests

@@ -16,6 +16,7 @@ from certree.estimators._task_tree import BaseTaskTree
 from certree.estimators._vocabulary import fitted, fixed, parameter, with_parameters
 from certree.fitting.asked import DECISIONS, Objective
 from certree.fitting.budgets import open_call
+from certree.fitting.fit import fit
 from certree.fitting.fitted import Fitted
 from certree.fitting.plan import plan
 from certree.fitting.read import count_rows
@@ -26,7 +27,7 @@ from certree.results._progress import Callback
 from certree.tasks._task import Task
 
 from . import _greedy
-from ._fit_decisions import DecisionGoal, GrownNodes, fit_decisions
+from ._fit_greedy import DecisionGoal, GrownNodes
 from ._spo_base import DecisionMixin
 from ._spo_nodes import DecidedNodes, DecisionStatement, decision_tree
 from ._spo_problem import SPOLoss, read_costs, read_target, read_weights
@@ -37,13 +38,9 @@ RULES = ("one_se", "best")
 
 
 def check_method(name: str, value: object) -> None:
-    """Refuse unknown methods, and say where the program of the paper is."""
-    if value == "milp":
-        raise ValueError(
-            "method='milp' is not part of certree any more: the program of the paper is in "
-            "benchmarks/papers/spo_program.py; method='exact' finds trees of the same loss."
-        )
-    OneOf(METHODS)(name, value)
+    """Refuse unknown methods. Old model files hold "milp", which a law refuses at `fit`."""
+    if value != "milp":
+        OneOf(METHODS)(name, value)
 
 
 @with_parameters
@@ -190,7 +187,7 @@ class SPOTree(DecisionMixin, BaseTaskTree):
         request = Request.of(self, X, y, sample_weight, callback=callback, path=path)
         if self.validation_fraction is not None:
             return self._fit_and_prune(request, y)
-        return self._take(fit_decisions(request))
+        return self._take(fit(request))
 
     def _task(self, y: Any, n_rows: int, sample_weight: Any = None, costs: Any = None) -> Task:
         has_penalty = self.complexity != 0
@@ -259,7 +256,7 @@ class SPOTree(DecisionMixin, BaseTaskTree):
         grown_on = costs[used, 0] if is_flat else costs[used]
         with self._unchanged_if_raised(), open_call(whole.by, whole.budget):
             request = Request.of(self, _safe_indexing(X, used), grown_on, parts[0])
-            self._take(fit_decisions(request))
+            self._take(fit(request))
             return self.prune(_safe_indexing(X, held), costs[held], parts[1], rule=self.pruning)
 
     def prune(

@@ -106,7 +106,8 @@ def _encode_ordered(
     must_stop: Callable[[], bool] | None,
 ) -> bool:
     """Answer thresholds or levels of one column together; return whether it was possible."""
-    for test in group:
+    # Thresholds, and levels of the same order, suit the same columns; forms of times may differ.
+    for test in group if isinstance(group[0], TimeThreshold) else group[:1]:
         test.check(column)
     if isinstance(group[0], Level):
         if any(test.levels != group[0].levels for test in group):

@@ -1,4 +1,4 @@
-"""The doors to the core: problems and options go in, trees and proven bounds come out.
+"""The entry points of the core: problems and options go in, trees and proven bounds come out.
 
 This is the only package that imports the extension module.
 """

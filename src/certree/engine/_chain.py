@@ -1,4 +1,4 @@
-"""The largest area under the ROC convex hull: a typed door to the core, and the area itself.
+"""The largest area under the ROC convex hull: the entry point, and the area itself.
 
 A tree scores the rows of a leaf by the leaf's share of positives, so its ROC curve is concave: the
 leaves, as vectors (negatives, positives), sorted by falling slope and put end to end. Its area up

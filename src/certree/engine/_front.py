@@ -1,4 +1,4 @@
-"""Pareto fronts of (false positives, false negatives): the door to the core's front search.
+"""Pareto fronts of (false positives, false negatives): the core's entry point for them.
 
 Rows of type 1 are positive, rows of type 0 negative; false positives and negatives are sums of
 integer row weights. Metrics and estimators interpret the front.

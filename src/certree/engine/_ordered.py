@@ -1,4 +1,4 @@
-"""The door to the core's search over ordered features: ranks in place of a column per test."""
+"""The core's entry point for ordered features: ranks in place of a column per test."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The door to the compiled core: typed problems and options in, a typed result out.
+"""The entry point of the core for one best tree: typed problems and options in, a typed result out.
 
 Everything is an integer here. The core minimises
 

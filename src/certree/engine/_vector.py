@@ -1,4 +1,4 @@
-"""The door to the compiled core for leaf costs that are functions of a sum of vectors.
+"""The entry point of the core for leaf costs that are functions of a sum of vectors.
 
 Everything is an integer here, as in `_scalar`: the core minimises
 

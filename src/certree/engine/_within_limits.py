@@ -1,4 +1,4 @@
-"""Trees within limits on the whole tree: problems, results, and the door to the core's search.
+"""Trees within limits on the whole tree: problems, results, and the core's entry point.
 
 A tree's sums are integers: each leaf adds up what its rows say of its label, and the tree adds up
 its leaves. A *plane* is a vector over these sums and the number of splits, and its value for a tree

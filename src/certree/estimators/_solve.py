@@ -1,4 +1,4 @@
-"""Solve a task on a table: the door for objectives that have no estimator of their own."""
+"""Solve a task on a table: the entry point for objectives that have no estimator of their own."""
 
 from __future__ import annotations
 
@@ -13,11 +13,9 @@ from numpy.typing import NDArray
 from certree.encoding import TableEncoder
 from certree.exceptions import InfeasibleError
 from certree.fitting.asked import COSTS, LEAVES, PARTS, SEVERAL, Asked, Objective
-from certree.fitting.fit import fit
+from certree.fitting.fit import fit, function_of
 from certree.fitting.goals import TaskGoal
 from certree.fitting.objectives import objective_asked
-from certree.fitting.prove_parts import solve_separable
-from certree.fitting.prove_task_front import solve_for_front
 from certree.fitting.request import Request
 from certree.leaves.labels.errors import Misclassification
 from certree.metrics import Metric
@@ -108,7 +106,7 @@ class Solution(Generic[C]):
 
 @with_parameters
 class TaskTree(BaseTargetTree):
-    """An estimator for any task; `solve` is the door for users."""
+    """An estimator for any task; `solve` is the entry point for users."""
 
     task: Any = parameter(default=None, kw_only=False)
     test_costs: Any = None
@@ -128,7 +126,11 @@ class TaskTree(BaseTargetTree):
 
     def _goal(self, X: Any, y: Any, sample_weight: Any, costs: Any = None, **call: Any) -> TaskGoal:
         # That no tree keeps the limits is an answer.
-        return replace(super()._goal(X, y, sample_weight), allows_no_tree=True)
+        goal = replace(super()._goal(X, y, sample_weight), allows_no_tree=True)
+        if not isinstance(self.task, Front):
+            return goal
+        given = self.get_params(deep=False).items()
+        return replace(goal, parameters={name: value for name, value in given if name != "task"})
 
 
 class _Given(TaskSettings, total=False):
@@ -220,11 +222,8 @@ def solve(
     """
     model = TaskTree(task, **settings)
     request = Request.of(model, X, y, sample_weight, callback=callback, path=path)
-    if request.route.name == "front of costs":
-        parameters = {name: x for name, x in model.get_params(deep=False).items() if name != "task"}
-        return solve_for_front(request, parameters)
-    if request.route.name == "parts":
-        return solve_separable(request)
+    if request.asked.objective.kind in (SEVERAL, PARTS):  # many trees, which no estimator holds
+        return function_of(request.route)(request)
     model._take(fit(request))
     tree = cast(Tree, getattr(model, "tree_", None))
     errors = task.objective if isinstance(task, Limited) else task

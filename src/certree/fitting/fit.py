@@ -8,30 +8,21 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from importlib import import_module
+from typing import Any
 
 from certree.results._activity import proven
 
 from .budgets import open_call
 from .fitted import Fitted
+from .plan import Route
 from .request import Request
 from .unproven import warn_of_endless_search, warn_of_unproven
 
-_ROUTES = {
-    "sum": ("prove", "fit_sum"),
-    "outputs": ("prove", "fit_sum"),
-    "limits": ("prove_limited", "fit_within"),
-    "metric": ("prove_metric", "fit_metric"),
-    "metric within limits": ("prove_metric_within", "fit_metric_within"),
-    "area": ("prove_area", "fit_area"),
-    "front of errors": ("prove_front", "fit_front"),
-    "groups": ("prove_groups", "fit_groups"),
-}
-"""The module and the function that answer requests, by the names of their routes. A module, and the
-proofs that it needs, loads with the first request of its route."""
-
 
 def fit(request: Request) -> Fitted:
-    """Find what is asked for, and warn of what was not proven."""
+    """Find what is asked for, and warn of what was not proven, if its route proves anything."""
+    if request.route.proof is None:
+        return find(request)
     warn_of_endless_search(request)
     fitted = find(request)
     warn_of_unproven(request, fitted)
@@ -40,10 +31,16 @@ def fit(request: Request) -> Fitted:
 
 def find(request: Request) -> Fitted:
     """Find what is asked for, within the budget of the request."""
-    module, name = _ROUTES[request.route.name]
     # Before the budget of the call begins, since the first request of a route loads its modules.
-    answer: Callable[[Request], Fitted] = getattr(import_module(f".{module}", __package__), name)
+    answer: Callable[[Request], Fitted] = function_of(request.route)
     with open_call(request.by, request.budget) as call:
         fitted = answer(request)
         proven(call, None if fitted.front is not None else fitted.certificate)
     return fitted
+
+
+def function_of(route: Route) -> Callable[[Request], Any]:
+    """Return the function that answers requests of a route."""
+    module, name = route.function.split(":")
+    function: Callable[[Request], Any] = getattr(import_module(module, __package__), name)
+    return function

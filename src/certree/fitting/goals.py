@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from numpy.typing import NDArray
@@ -98,6 +99,8 @@ class TaskGoal(Goal):
         Whether a row of weight two is two rows where leaves have a least size.
     allows_no_tree : bool
         Whether that no tree keeps the limits is an answer like any other, without a warning.
+    parameters : mapping
+        What users set beside the task, for fronts, which hold it.
     """
 
     task: Any
@@ -109,6 +112,7 @@ class TaskGoal(Goal):
     is_searched: bool = True
     weights_are_rows: bool = False
     allows_no_tree: bool = False
+    parameters: Mapping[str, Any] = field(default_factory=dict)
 
 
 def sensitive_name(goal: GroupGoal) -> str:

@@ -112,14 +112,14 @@ def express(
     builder.descend()
     if merges:
         builder.merge()
-    places = _TestPlaces(encoder, problem.columns)
-    found = {i: places.of(tree.tests[i], builder.answers[i]) for i in builder.tests_in_use()}
-    added = [_named(test, table) for test in places.added]
-    candidates = {i: places.candidate(place) for i, place in found.items()}
-    return builder.lay_out(candidates, places.outcomes()), added, places.columns()
+    positions = _TestPositions(encoder, problem.columns)
+    found = {i: positions.of(tree.tests[i], builder.answers[i]) for i in builder.tests_in_use()}
+    added = [_named(test, table) for test in positions.added]
+    candidates = {i: positions.candidate(position) for i, position in found.items()}
+    return builder.lay_out(candidates, positions.outcomes()), added, positions.columns()
 
 
-class _Place(NamedTuple):
+class _Position(NamedTuple):
     """Where a test is among columns, or among multiway tests, and the order of its outcomes.
 
     Outcome j is the tree's outcome ``order[j]``; None if no row has it.
@@ -130,7 +130,7 @@ class _Place(NamedTuple):
     is_multiway: bool = False
 
 
-class _TestPlaces:
+class _TestPositions:
     """Looks tests of a tree up by how they divide the rows, and keeps those that are new."""
 
     def __init__(self, encoder: TableEncoder, columns: Cells) -> None:
@@ -140,10 +140,10 @@ class _TestPlaces:
         self._answers: list[NDArray[np.uint8]] = []
         self._hidden = encoder._hidden_columns()
         self._features = encoder.tests_.features()
-        self._known: dict[tuple[int, bytes], _Place] = {}
+        self._known: dict[tuple[int, bytes], _Position] = {}
 
-    def of(self, test: Test, answers: NDArray[np.uint8]) -> _Place:
-        """Return the place of a test with these outcomes; a new one if there is none."""
+    def of(self, test: Test, answers: NDArray[np.uint8]) -> _Position:
+        """Return the position of a test with these outcomes; a new one if there is none."""
         if test.n_outcomes != 2:
             return self._multiway(test, answers)
         key = test.feature, np.packbits(answers != 0).tobytes()
@@ -151,48 +151,48 @@ class _TestPlaces:
             self._known[key] = self._find(test, answers == 0) or self._add(test, answers == 0)
         return self._known[key]
 
-    def _find(self, test: Test, holds: NDArray[np.bool_]) -> _Place | None:
-        """Return the place of a test of the same column that divides the rows in this way."""
-        places = np.flatnonzero(self._features == test.feature).tolist()
-        visible = [place for place in places if place not in self._hidden]
+    def _find(self, test: Test, holds: NDArray[np.bool_]) -> _Position | None:
+        """Return the position of a test of the same column that divides the rows in this way."""
+        positions = np.flatnonzero(self._features == test.feature).tolist()
+        visible = [position for position in positions if position not in self._hidden]
         for exchanged in (False, True):
-            place = find_test(self.given, holds ^ exchanged, test.feature, visible)
-            if place is not None:
-                return _Place(place, (1, 0) if exchanged else (0, 1))
+            position = find_test(self.given, holds ^ exchanged, test.feature, visible)
+            if position is not None:
+                return _Position(position, (1, 0) if exchanged else (0, 1))
         return None
 
-    def _add(self, test: Test, holds: NDArray[np.bool_]) -> _Place:
-        """Return the place of a new test."""
+    def _add(self, test: Test, holds: NDArray[np.bool_]) -> _Position:
+        """Return the position of a new test."""
         self.added.append(test)
         self._answers.append(holds.astype(np.uint8))
-        return _Place(len(self.encoder.tests_) + len(self.added) - 1, (0, 1))
+        return _Position(len(self.encoder.tests_) + len(self.added) - 1, (0, 1))
 
-    def _multiway(self, test: Test, answers: NDArray[np.uint8]) -> _Place:
-        for number, (known, places) in enumerate(self.encoder._multiway):
+    def _multiway(self, test: Test, answers: NDArray[np.uint8]) -> _Position:
+        for number, (known, positions) in enumerate(self.encoder._multiway):
             if known.feature != test.feature:
                 continue
-            outcome = as_columns(self.given)[:, places].argmax(axis=1)
+            outcome = as_columns(self.given)[:, positions].argmax(axis=1)
             pairs = sorted(set(zip(outcome.tolist(), answers.tolist(), strict=True)))
-            order: list[int | None] = [None] * len(places)
+            order: list[int | None] = [None] * len(positions)
             for j, mine in pairs:
                 order[j] = mine
             is_same = len(pairs) == len({j for j, _ in pairs}) == len({mine for _, mine in pairs})
             if is_same:
-                return _Place(number, tuple(order), is_multiway=True)
+                return _Position(number, tuple(order), is_multiway=True)
         raise ValueError(
             f"The tree asks {test.name!r} with {test.n_outcomes} outcomes, but splits="
             f"{self.encoder.splits!r} has no question that divides the rows in this way; use "
             "splits='multiway' or 'both', and the same categories."
         )
 
-    def candidate(self, place: _Place) -> tuple[int, tuple[int | None, ...]]:
-        """Return a place as a candidate of the encoder, and the order of its outcomes."""
-        number = place.number
-        if place.is_multiway:
+    def candidate(self, position: _Position) -> tuple[int, tuple[int | None, ...]]:
+        """Return a position as a candidate of the encoder, and the order of its outcomes."""
+        number = position.number
+        if position.is_multiway:
             number += len(self.encoder.tests_) + len(self.added) - len(self._hidden)
         else:
             number -= sum(hidden < number for hidden in self._hidden)
-        return number, place.order
+        return number, position.order
 
     def outcomes(self) -> list[NDArray[np.int32]] | None:
         """Return the columns of all candidates, if some test is multiway."""

@@ -138,6 +138,13 @@ EXECUTORS = (
 OF_DECISIONS = (
     Law(
         "method",
+        ("method",),
+        lambda asked: asked["method"] == "milp",
+        "method='milp' is not part of certree any more: the program of the paper is in "
+        "benchmarks/papers/spo_program.py; method='exact' finds trees of the same loss.",
+    ),
+    Law(
+        "method",
         ("callback", "path"),
         lambda asked: asked.objective.kind == DECISIONS and asked["method"] != "exact",
         "callback and path need method='exact', got {asked[method]!r}.",

@@ -97,7 +97,7 @@ class Measurements:
             Their names.
         """
         listed = _listed(test_costs, n_columns)
-        places = _Places(n_columns, None if names is None else names.tolist())
+        positions = _ColumnPositions(n_columns, None if names is None else names.tolist())
         of_column = np.full(n_columns, -1, dtype=np.int32)
         sizes = Counter(measurement.group for measurement in listed)
         shared = [name for name, size in sizes.items() if name is not None and size > 1]
@@ -105,10 +105,10 @@ class Measurements:
         group, price, discounted = [], [], []
         for number, measurement in enumerate(listed):
             cost, less = _prices(measurement, number)
-            for column in places.find(measurement.columns, number):
+            for column in positions.find(measurement.columns, number):
                 if of_column[column] >= 0:
                     raise ValueError(
-                        f"test_costs[{number}] prices column {places.name(column)!r}, which "
+                        f"test_costs[{number}] prices column {positions.name(column)!r}, which "
                         f"test_costs[{of_column[column]}] has priced already."
                     )
                 of_column[column] = number
@@ -170,7 +170,7 @@ class Measurements:
         return (discounted if is_known else price)[number].item()
 
 
-class _Places:
+class _ColumnPositions:
     """Columns by number or name."""
 
     def __init__(self, n_columns: int, names: list[str] | None) -> None:

@@ -1,8 +1,8 @@
 """One table of routes: which search and proof answer what is asked, or the law that forbids it.
 
-`plan` goes through `LAWS` in order and raises the text of the first that forbids what is asked.
-If none does, it returns the first of `ROUTES` that serves it. What depends on the values of rows is
-checked where rows are read, not here.
+`plan` goes in order through those of `LAWS` that are about something asked, and raises the text of
+the first that forbids it. If none does, it returns the first of `ROUTES` that serves what is asked.
+What depends on the values of rows is checked where rows are read, not here.
 """
 
 from __future__ import annotations
@@ -23,6 +23,9 @@ class Route:
     ----------
     name : str
         What estimators call it.
+    function : str
+        What answers its requests, as "module:function". The module, and the proofs that it needs,
+        load with the first request.
     serves : callable
         Whether it answers what is asked, where no line before it does.
     answers : str
@@ -33,6 +36,7 @@ class Route:
     """
 
     name: str
+    function: str
     serves: Callable[[Asked], bool]
     answers: str
     proof: str | None
@@ -48,11 +52,19 @@ def plan(asked: Asked) -> Route:
 
 def refusal_of(asked: Asked) -> tuple[Law, str] | None:
     """Return the first law that forbids what is asked, and its text; None if it has a route."""
-    for law in LAWS:
-        text = law.broken_by(asked)
+    found = [name for name in asked.named if name in _ABOUT and asked.asks(name)]
+    for number in sorted({number for name in found for number in _ABOUT[name]}):
+        text = LAWS[number].broken_by(asked)
         if text is not None:
-            return law, text
+            return LAWS[number], text
     return None
+
+
+_ABOUT: dict[str, list[int]] = {}
+"""The numbers of the laws that are about a feature, in their order."""
+for _number, _law in enumerate(LAWS):
+    for _feature in _law.features:
+        _ABOUT.setdefault(_feature, []).append(_number)
 
 
 def _is_metric(asked: Asked) -> bool:
@@ -62,54 +74,74 @@ def _is_metric(asked: Asked) -> bool:
 ROUTES: tuple[Route, ...] = (
     Route(
         "parts",
+        ".prove_parts:solve_separable",
         lambda asked: asked.objective.kind == PARTS,
         "objectives by their parts",
         "limits",
     ),
     Route(
         "front of costs",
+        ".prove_task_front:solve_for_front",
         lambda asked: asked.objective.kind == SEVERAL,
         "several objectives",
         "limits",
     ),
     Route(
         "greedy decisions",
+        "certree.decisions._fit_greedy:fit_greedy",
         lambda asked: asked.objective.kind == DECISIONS and asked["method"] == "greedy",
         'decisions with `method="greedy"`',
         None,
     ),
-    Route("groups", lambda asked: asked.asks("constraint"), "rates of groups", "limits"),
+    Route(
+        "groups",
+        ".prove_groups:fit_groups",
+        lambda asked: asked.asks("constraint"),
+        "rates of groups",
+        "limits",
+    ),
     Route(
         "outputs",
+        ".prove:fit_sum",
         lambda asked: asked.n_outputs > 1 and asked.objective.kind == ERRORS,
         "several outputs with classes",
         "vector-statistics",
     ),
     Route(
         "area",
+        ".prove_area:fit_area",
         lambda asked: asked.objective.kind == CHAIN,
         "areas under curves",
         "auc",
     ),
     Route(
         "front of errors",
+        ".prove_front:fit_front",
         lambda asked: asked.objective.kind == FRONT,
         "all trade-offs of two errors",
         "front",
     ),
     Route(
         "metric within limits",
+        ".prove_metric_within:fit_metric_within",
         lambda asked: _is_metric(asked) and asked.has_limits,
         "metrics within limits",
         "limits",
     ),
-    Route("metric", _is_metric, "metrics", "metrics"),
+    Route("metric", ".prove_metric:fit_metric", _is_metric, "metrics", "metrics"),
     Route(
         "limits",
+        ".prove_limited:fit_within",
         lambda asked: asked.has_limits,
         "limits on the whole tree",
         "limits",
     ),
-    Route("sum", lambda asked: True, "all other objectives, sums over the leaves", "search"),
+    Route(
+        "sum",
+        ".prove:fit_sum",
+        lambda asked: True,
+        "all other objectives, sums over the leaves",
+        "search",
+    ),
 )
 """The searches, each with its proof, in the order in which they are tried."""

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from fractions import Fraction
-from typing import Any
 
 from certree.engine._within_limits import LimitedFront, LimitedTree
 from certree.exceptions import OptimalityWarning, warn
@@ -23,7 +22,7 @@ from .request import Request
 from .state_task import hides_much
 
 
-def solve_for_front(request: Request, parameters: Mapping[str, Any]) -> TaskFront:
+def solve_for_front(request: Request) -> TaskFront:
     """Find all trees that no other beats in all objectives."""
     task = request.task.task
     with open_call(request.by, request.budget):
@@ -45,7 +44,7 @@ def solve_for_front(request: Request, parameters: Mapping[str, Any]) -> TaskFron
             f"{certificate.statement()} Raise the limit, or ask for smaller trees.",
             OptimalityWarning,
         )
-    return TaskFront(points, certificate, statement.encoder, task, parameters)
+    return TaskFront(points, certificate, statement.encoder, task, request.task.parameters)
 
 
 def _costs(statement: LimitedStatement, values: Sequence[Fraction | int]) -> Costs:

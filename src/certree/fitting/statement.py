@@ -1,4 +1,4 @@
-"""What is asked of a search, as integers, and how its answer is read: the first step of a fit."""
+"""What is asked of a search, as integers, and how its answer is read: the second step of a fit."""
 
 from __future__ import annotations
 

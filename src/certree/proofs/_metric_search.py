@@ -51,7 +51,7 @@ def solve_metric(
 
     Parameters
     ----------
-    problem : Session, OrderedSession, LimitedSession or Problem
+    problem : Session, LimitedSession or Problem
         Rows of the types 0 (negative) and 1 (positive); a cost matrix is not used.
     metric : Metric
         What is maximised.
@@ -137,7 +137,7 @@ def solve_metric_within(
         `solve_metric` with all that is asked of it but rows and options.
     metric : Metric
         What it maximises.
-    problem : Session, OrderedSession or Problem
+    problem : Session or Problem
         The rows, without limits.
     options : Options
         Limits on the size of trees, and the time for all searches.

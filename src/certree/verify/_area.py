@@ -1,7 +1,7 @@
 """Areas under the ROC curve of a tree, and those of all trees.
 
 The leaves of a tree are the steps of its curve, the purest first. If the curve of one subtree is
-nowhere below that of another, this stays true in any tree that contains them.
+at no point below that of another, this stays true in any tree that contains them.
 """
 
 from __future__ import annotations
@@ -98,7 +98,7 @@ def _outer_curves(curves: Iterable[Any], count: Count) -> list[Any]:
 
 
 def _is_above(one: Curve, other: Curve) -> bool:
-    """Return whether a curve is nowhere below another; the corners of the other decide."""
+    """Return whether a curve is at no point below another; the corners of the other decide."""
     corners = _corners(one)
     places = [x for x, _ in corners]
     for x, y in _corners(other):

@@ -29,7 +29,7 @@ from ._consistency import check_bounds, check_no_confusion, check_parameters
 from ._fields import check_types
 from ._front_audit import check_front, check_whole_front
 from ._metric_audit import Objective, all_tests, check_metric_cost, check_metric_optimum, metric_of
-from ._node_rows import ClassPlaces, check_node_rows
+from ._node_rows import ClassPositions, check_node_rows
 from ._path_audit import check_path, check_whole_path
 from ._plain_numbers import Exact, common_unit, exact, is_close, read, show, text
 from ._shown import check_no_notes, quiet
@@ -181,7 +181,7 @@ def check_counts(audit: Audit, data: Data, walk: Walk, *, any_label: bool) -> No
     For a metric, or a limit on the whole tree, the best label may differ from the majority.
     """
     tree, values = walk.tree, walk.tree.values
-    check_node_rows(audit, data, walk, [ClassPlaces(data.classes, len(values))])
+    check_node_rows(audit, data, walk, [ClassPositions(data.classes, len(values))])
     check_no_notes(audit, walk)
     if any_label:
         return

@@ -16,7 +16,7 @@ from ._audit import Audit, Data, GivenRows, Walk, predictions_of
 from ._candidates import CandidateRules
 from ._leaf_costs import Amounts, Leaves, Rates
 from ._linear_audit import linear
-from ._node_rows import ClassPlaces, check_node_rows
+from ._node_rows import ClassPositions, check_node_rows
 from ._notes import Note, RowsOf, mean
 from ._number_leaves import deviances, quantiles, squares
 from ._plain_numbers import (
@@ -263,7 +263,7 @@ def error_outputs(data: Data, y: Any, class_weight: Any, weights: Any) -> Leaves
         audit.compare("classes of all outputs", stated, labels)
         audit.raise_if_different()
         outputs = [
-            ClassPlaces({row: classes.index(column[row]) for row in data.rows}, len(classes))
+            ClassPositions({row: classes.index(column[row]) for row in data.rows}, len(classes))
             for column, classes in zip(given, labels, strict=True)
         ]
         check_node_rows(audit, data, walk, outputs)

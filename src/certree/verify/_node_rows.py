@@ -13,33 +13,33 @@ from ._audit import Audit, Data, Walk
 from ._plain_numbers import Exact, exact
 
 
-class ClassPlaces(NamedTuple):
-    """By what the rows in nodes are counted: the place of each row, and how many places there are.
+class ClassPositions(NamedTuple):
+    """By what the rows in nodes are counted: the position of each row's class among all classes.
 
-    Without places all rows are counted together.
+    Without positions all rows are counted together.
     """
 
-    places: Mapping[int, int] | None = None
-    n_places: int = 1
+    positions: Mapping[int, int] | None = None
+    n_positions: int = 1
 
 
 def check_node_rows(
-    audit: Audit, data: Data, walk: Walk, outputs: Sequence[ClassPlaces] = (ClassPlaces(),)
+    audit: Audit, data: Data, walk: Walk, outputs: Sequence[ClassPositions] = (ClassPositions(),)
 ) -> None:
     """Compare the numbers and the weights of rows in all nodes, by the classes of each output."""
     tree, weights = walk.tree, data.sample_weights
     whole = weight_unit(data)
-    named = "class counts" if sum(n_places for _, n_places in outputs) > 1 else "weight"
+    named = "class counts" if sum(n_positions for _, n_positions in outputs) > 1 else "weight"
     for node, rows in sorted(walk.rows.items()):
         found: list[Exact] = []
         numbers: list[Exact] = []
-        for places, n_places in outputs:
-            sums: list[Exact] = [0] * n_places
-            sizes = [0] * n_places
+        for positions, n_positions in outputs:
+            sums: list[Exact] = [0] * n_positions
+            sizes = [0] * n_positions
             for row in rows:
-                place = 0 if places is None else places[row]
-                sums[place] += weights[row]
-                sizes[place] += data.n_behind(row)
+                position = 0 if positions is None else positions[row]
+                sums[position] += weights[row]
+                sizes[position] += data.n_behind(row)
             found += [exact(number / whole) for number in sums]
             numbers += sizes
         stated = tree.counts[node] if tree.rows is None else tree.rows[node]

@@ -16,7 +16,7 @@ import numpy as np
 
 from ._audit import Audit, Data, Walk
 from ._leaf_costs import Leaves
-from ._node_rows import ClassPlaces, check_node_rows, weight_unit
+from ._node_rows import ClassPositions, check_node_rows, weight_unit
 from ._notes import Note, Printed, RowsOf, is_note, note_text
 from ._plain_numbers import Exact, last_bits
 
@@ -69,7 +69,7 @@ def _check_rows(audit: Audit, data: Data, walk: Walk, leaves: Leaves, slack: Fra
     if not has_labels(walk):
         check_node_rows(audit, data, walk)
     elif leaves.counted is not None:
-        check_node_rows(audit, data, walk, [ClassPlaces(leaves.counted, len(values))])
+        check_node_rows(audit, data, walk, [ClassPositions(leaves.counted, len(values))])
     elif leaves.counts_best and leaves.amounts is not None:
         _check_best(audit, data, walk, leaves.amounts, slack)
     else:
@@ -81,11 +81,11 @@ def has_labels(walk: Walk) -> bool:
     return getattr(walk.tree.source.payload, "kind", None) == "labels"
 
 
-def _by_leaf(walk: Walk) -> ClassPlaces:
+def _by_leaf(walk: Walk) -> ClassPositions:
     """Return the label that each row gets."""
     label = walk.tree.label
-    places = {row: label[leaf] for leaf in walk.leaves for row in walk.rows[leaf]}
-    return ClassPlaces(places, len(walk.tree.values))
+    positions = {row: label[leaf] for leaf in walk.leaves for row in walk.rows[leaf]}
+    return ClassPositions(positions, len(walk.tree.values))
 
 
 def _check_best(
@@ -104,9 +104,9 @@ def _check_best(
     for row in data.rows:
         line = [weights[row] * cost for cost in amounts[row]]
         best[row] = [k for k, cost in enumerate(line) if cost <= min(line) + slack]
-    if not slack or all(len(places) == 1 for places in best.values()):
-        first = {row: places[0] for row, places in best.items()}
-        check_node_rows(audit, data, walk, [ClassPlaces(first, n_labels)])
+    if not slack or all(len(positions) == 1 for positions in best.values()):
+        first = {row: positions[0] for row, positions in best.items()}
+        check_node_rows(audit, data, walk, [ClassPositions(first, n_labels)])
         return
     whole = weight_unit(data)
     shares: dict[int, Exact] = {row: weights[row] / whole for row in data.rows}
@@ -128,8 +128,8 @@ def _are_possible(
     """Return whether counts agree with the labels that can be best for the rows of a node."""
     sure, possible = [Fraction(0)] * n_labels, [Fraction(0)] * n_labels
     for row in rows:
-        for place in best[row]:
-            possible[place] += each[row]
+        for position in best[row]:
+            possible[position] += each[row]
         if len(best[row]) == 1:
             sure[best[row][0]] += each[row]
     total = Fraction(sum(each[row] for row in rows))

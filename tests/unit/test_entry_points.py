@@ -1,4 +1,4 @@
-"""What every door of the core tells while it searches, and when it is asked to stop."""
+"""What every entry point of the core tells while it searches, and when it is asked to stop."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ WIDE = [[test + 6 * code for code in range(4)] for test in range(6)]
 TESTS = [np.array(test, dtype=np.int32) for test in [*WIDE, *([k] for k in range(24))]]
 
 Callback = Callable[[dict[str, Any]], bool]
-Door = Callable[[dict[str, Any], Callback], Any]
+EntryPoint = Callable[[dict[str, Any], Callback], Any]
 
 
 def _lines(kind: str) -> tuple[Any, dict[str, Any]]:
@@ -46,21 +46,21 @@ def _lines(kind: str) -> tuple[Any, dict[str, Any]]:
     }[kind]
 
 
-def _vector(function: Any, kind: str) -> Door:
+def _vector(function: Any, kind: str) -> EntryPoint:
     lines, extra = _lines(kind)
     return lambda options, callback: function(
         COLUMNS, lines, kind, None, options, callback, extra=extra
     )
 
 
-def _ranked(function: Any, kind: str) -> Door:
+def _ranked(function: Any, kind: str) -> EntryPoint:
     lines, extra = _lines(kind)
     return lambda options, callback: function(
         RANKS, N_RANKS, lines, kind, options, callback, extra=extra
     )
 
 
-DOORS: dict[str, Door] = {
+ENTRY_POINTS: dict[str, EntryPoint] = {
     "solve": lambda o, c: _core.solve(COLUMNS, TYPES, ERRORS, None, o, c),
     "solve_path": lambda o, c: _core.solve_path(COLUMNS, TYPES, ERRORS, None, o, c),
     "session": lambda o, c: _core.Session(COLUMNS, TYPES).solve(ERRORS, o, c),
@@ -98,13 +98,13 @@ def _options(name: str, **more: Any) -> dict[str, Any]:
 
 @pytest.mark.parametrize("budget", BUDGETS, ids=str)
 @pytest.mark.parametrize("threads", [1, 3])
-@pytest.mark.parametrize("name", DOORS)
+@pytest.mark.parametrize("name", ENTRY_POINTS)
 def test_nobody_is_told_of_a_value_that_no_tree_has(
     name: str, threads: int, budget: dict[str, Any]
 ) -> None:
     """Once, callbacks saw 144115188075855871 errors before there was a tree."""
     seen: list[dict[str, Any]] = []
-    found = DOORS[name](
+    found = ENTRY_POINTS[name](
         _options(name, threads=threads, **budget), lambda event: bool(seen.append(event))
     )
     # Of a chain, what is lost of the largest area.
@@ -120,7 +120,7 @@ def test_nobody_is_told_of_a_value_that_no_tree_has(
 
 @pytest.mark.parametrize("budget", [{}, *BUDGETS[:4]], ids=str)
 @pytest.mark.parametrize("threads", [1, 3])
-@pytest.mark.parametrize("name", DOORS)
+@pytest.mark.parametrize("name", ENTRY_POINTS)
 def test_who_asks_to_stop_is_told_so(name: str, threads: int, budget: dict[str, Any]) -> None:
     """Whatever else ends a search while it is asked: once, the clock had the last word."""
     for patience in (0, 1, 3):
@@ -130,7 +130,7 @@ def test_who_asks_to_stop_is_told_so(name: str, threads: int, budget: dict[str, 
             asked.append(None)
             return len(asked) == patience + 1
 
-        found = DOORS[name](_options(name, threads=threads, **budget), stop)
+        found = ENTRY_POINTS[name](_options(name, threads=threads, **budget), stop)
         if len(asked) > patience:
             assert found.status in ("interrupted", "optimal"), patience
             assert len(asked) == patience + 1, "who has asked to stop is not asked again"

@@ -1,4 +1,4 @@
-"""Fits of trees that decide: by the exact search, or one split at a time."""
+"""Fits of trees that decide, grown one split at a time."""
 
 from __future__ import annotations
 
@@ -10,14 +10,13 @@ from typing import Any
 from numpy.typing import NDArray
 
 from certree.encoding._row_cells import as_columns
-from certree.fitting.budgets import open_call
+from certree.engine._budget import current
 from certree.fitting.certify import certify
-from certree.fitting.fit import fit
 from certree.fitting.fitted import Fitted
 from certree.fitting.goals import TaskGoal
 from certree.fitting.request import Request
 from certree.fitting.state_task import state_task
-from certree.results._activity import phase, proven
+from certree.results._activity import phase
 from certree.results._answer import Answer
 from certree.results._certificate import exact
 from certree.results._task_certificate import TaskCertificate
@@ -58,25 +57,22 @@ class GrownNodes:
     costs: NDArray[Any]
 
 
-def fit_decisions(request: Request) -> Fitted:
-    """Find a tree that decides, by the route of its method."""
-    if request.route.name == "sum":
-        return fit(request)
-    with open_call(request.by, request.budget) as call:
-        statement = state_task(request, "rows", DecisionStatement)
-        start = perf_counter()
-        phase("growing the tree")
-        grown = _grow(request, statement)
-        seconds = perf_counter() - start
-        answer = _answer(statement, grown.decided, call.status() or "greedy", seconds)
-        certificate = certify(request, statement, answer, TaskCertificate)
-        proven(call, certificate)
+def fit_greedy(request: Request) -> Fitted:
+    """Grow a tree that decides, split by split."""
+    call = current()
+    statement = state_task(request, "rows", DecisionStatement)
+    start = perf_counter()
+    phase("growing the tree")
+    grown = _grow(request, statement)
+    seconds = perf_counter() - start
+    stopped_by = None if call is None else call.status()
+    answer = _answer(statement, grown.decided, stopped_by or "greedy", seconds)
     return Fitted(
         goal=request.goal,
         statement=statement,
         tree=statement.tree_of(grown.decided),
         details=grown,
-        certificate=certificate,
+        certificate=certify(request, statement, answer, TaskCertificate),
     )
 
 
