@@ -395,6 +395,29 @@ def test_every_route_has_a_function() -> None:
         assert signature(function_of(route)).parameters.keys() == {"request"}
 
 
+@pytest.mark.parametrize(
+    ("model", "y", "has_path"),
+    [
+        (OptimalTreeClassifier(None), Y, True),
+        (OptimalTreeClassifier(2, objective="f1"), Y, False),
+        (OptimalTreeClassifier(2, limits=[FEW]), Y, False),
+        (OptimalTreeClassifier(2, splits="both", complexity_per="leaf"), Y, False),
+        (CostSensitiveTreeClassifier(MATRIX, max_depth=2), Y, True),
+        (CostSensitiveTreeClassifier(MATRIX, splits="both", complexity_per="leaf"), Y, False),
+        (CostSensitiveTreeClassifier(MATRIX, max_depth=2, limits=[FEW]), Y, False),
+        (FairTreeClassifier(max_depth=2), Y, False),
+        (SPOTree(max_depth=2), COSTS, True),
+        (SPOTree(method="greedy", max_depth=2), COSTS, False),
+    ],
+)
+def test_sizes_are_chosen_by_a_path_where_the_table_has_one(
+    model: Any, y: Any, has_path: bool
+) -> None:
+    request = model._path_request(X, y)
+    assert (request is not None) is has_path
+    assert request is None or request.path
+
+
 def test_the_first_law_that_forbids_gives_the_text() -> None:
     both = Asked(
         "OptimalTreeClassifier",

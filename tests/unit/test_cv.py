@@ -565,13 +565,13 @@ def test_fair_trees_with_a_cost_matrix_are_chosen_by_what_they_cost() -> None:
 def test_rows_left_out_are_read_once_for_all_trees(monkeypatch: pytest.MonkeyPatch) -> None:
     X, y = datasets.load_credit(return_X_y=True)
     read: list[int] = []
-    plain = _table._read_pandas
+    plain = _table._read_frame
 
-    def count(frame: Any) -> Any:
+    def count(frame: Any, labels: list[Any]) -> Any:
         read.append(len(frame))
-        return plain(frame)
+        return plain(frame, labels)
 
-    monkeypatch.setattr(_table, "_read_pandas", count)
+    monkeypatch.setattr(_table, "_read_frame", count)
     tree = CostSensitiveTreeClassifier([[0, 5], [1, 0]], {"savings": 0.02}, thresholds=3)
     model = TreeCV(tree, depths=(3,), cv=3).fit(X, y)
     assert len(model.curve_.mean) == 7

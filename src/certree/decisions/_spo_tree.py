@@ -229,11 +229,6 @@ class SPOTree(DecisionMixin, BaseTaskTree):
         read_target(y, count_rows(X), type(self).__name__)
         return y, params
 
-    def _path_request(
-        self, X: Any, y: Any, sample_weight: Any = None, **more: Any
-    ) -> Request | None:
-        return super()._path_request(X, y, sample_weight) if self.method == "exact" else None
-
     def _measure_name(self) -> str:
         return "negative extra cost"
 

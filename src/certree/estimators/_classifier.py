@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -311,15 +310,6 @@ class OptimalTreeClassifier(PredictsClasses, DepthByPosition, ClassParameters, S
             encode_outputs(several, type(self).__name__)
             return several, params
         return check_labels(y, n_rows, type(self).__name__), params
-
-    def _path_request(
-        self, X: Any, y: Any, sample_weight: Any = None, **more: Any
-    ) -> Request | None:
-        # A path counts splits. A penalty per leaf is another one if tests have many outcomes.
-        counts_leaves = self.splits != "binary" and self.complexity_per == "leaf"
-        if not is_direct(self.objective) or counts_leaves or self._has_limits:
-            return None
-        return replace(Request.of(self, X, y, sample_weight), path=True)
 
     def _score_params(self, y: Any, params: dict[str, Any]) -> dict[str, Any]:
         return with_class_weights(self, y, params)

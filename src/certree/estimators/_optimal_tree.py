@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 from abc import abstractmethod
-from dataclasses import fields
+from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
@@ -14,6 +14,7 @@ from certree.exceptions import InfeasibleError
 from certree.fitting.asked import Asked, Objective
 from certree.fitting.fitted import Fitted
 from certree.fitting.goals import Goal
+from certree.fitting.plan import refusal_of
 from certree.fitting.request import Request
 from certree.results._certificate import Certificate
 from certree.results._path import RegularizationPath
@@ -103,8 +104,12 @@ class BaseOptimalTree(
     def _path_request(
         self, X: Any, y: Any, sample_weight: Any = None, **more: Any
     ) -> Request | None:
-        """Return what asks for a tree of every size; None if the objective has no path."""
-        return None
+        """Return what asks for a tree of every size; None if the table of routes has no path."""
+        # Who chooses a size says how large trees may be, so the parameter may be None.
+        asked = self._what_is_asked(**more, path=True, auto_complexities=True, max_depth=0)
+        if refusal_of(asked) is not None:
+            return None
+        return replace(Request.of(self, X, y, sample_weight, **more), path=True)
 
     def _fit_part(self, X: Any, y: Any, **params: Any) -> None:
         """Fit to rows that `_prepare` has seen."""

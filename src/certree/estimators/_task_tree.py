@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -67,12 +66,6 @@ class BaseTaskTree(SharesSearch):
         if fitted.tree is not None:
             self._node_costs = fitted.details
         return self
-
-    def _path_request(
-        self, X: Any, y: Any, sample_weight: Any = None, **more: Any
-    ) -> Request | None:
-        request = Request.of(self, X, y, sample_weight, **more)
-        return None if request.route.name == "limits" else replace(request, path=True)
 
     @property
     def feature_importances_(self) -> NDArray[np.float64]:
