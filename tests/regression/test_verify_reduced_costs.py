@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import replace
 from typing import Any
 
@@ -88,3 +89,19 @@ def test_another_cost_is_refused() -> None:
         model.certificate_ = replace(true, **changes)
         with pytest.raises(CertificateError):
             verify(model, X, costs=costs)
+
+
+def test_rewards_of_rows_are_compared_row_by_row_where_there_is_no_tree() -> None:
+    """A policy that nothing keeps has no tree, as groups of rows have no notes."""
+    X = np.array([[0], [1], [0], [1]])
+    rewards = np.array([[1.5, 2], [3, 1], [0, 1], [2, 2]])
+    weights = [3, 2, 5, 1]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model = PolicyTree(treatments=[0, 1], max_depth=1, capacity={0: 0, 1: 0})
+        model.fit_rewards(X, rewards, weights)
+    assert model.certificate_.status == "infeasible"
+    assert verify(model, X, model.rewards_, sample_weight=weights)
+    model.rewards_ = rewards + 1
+    with pytest.raises(CertificateError, match="rewards_"):
+        verify(model, X, rewards, sample_weight=weights)
