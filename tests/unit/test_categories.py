@@ -286,5 +286,7 @@ def test_dropped_categories_are_of_binary_splits() -> None:
         OptimalTreeClassifier(splits="both", category_tests="drop-first").fit(
             [["a"], ["b"]], [0, 1]
         )
+    with pytest.raises(ValueError, match="category_tests='subsets' needs splits='binary'"):
+        TableEncoder(splits="multiway", category_tests="subsets").fit([["a"], ["b"]])
     with pytest.raises(ValueError, match="category_tests must be one of"):
         TableEncoder(category_tests="drop").fit([["a"], ["b"]])

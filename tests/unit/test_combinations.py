@@ -461,6 +461,7 @@ ASKED_BESIDE: dict[str, Any] = {
     "output_weights": (1, 2),
     "leaf_model": "simple",
     "method": "milp",
+    "category_tests": "subsets",
     "supported_only": True,
     "per_splits": True,
     "objective": "f1",

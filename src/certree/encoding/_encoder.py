@@ -34,6 +34,10 @@ __all__ = ["TableEncoder"]
 
 SPLITS = ("binary", "multiway", "both")
 CATEGORY_TESTS = ("one", "subsets", "drop-first", "drop-last")
+MULTIWAY_CATEGORIES = (
+    "a multiway question asks for all categories at once, and binary ones beside it ask for one "
+    "category each."
+)
 
 # So many tests are looked at one by one in an instant.
 _FEW_TESTS = 10_000
@@ -411,13 +415,9 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
                 f"{self.category_tests!r}."
             )
         if self.category_tests != "one" and self.splits != "binary":
-            reason = {
-                "multiway": "a multiway question asks for all categories at once",
-                "both": "beside multiway questions, binary ones ask for one category each",
-            }
             raise ValueError(
                 f"category_tests={self.category_tests!r} needs splits='binary', got "
-                f"splits={self.splits!r}: {reason[self.splits]}."
+                f"splits={self.splits!r}: {MULTIWAY_CATEGORIES}"
             )
         if not is_index(self.min_category_rows) or self.min_category_rows < 1:
             raise ValueError(

@@ -224,8 +224,8 @@ class PathResult:
                 continue
             # What holds for more splits holds for fewer.
             proven = max((low for size, low in mine.items() if size >= tree.splits), default=0)
-            lower = min(proven, tree.upper_bound)
-            entries.append(replace(tree, lower_bound=lower))
+            check_bounds(proven, tree.upper_bound)
+            entries.append(replace(tree, lower_bound=proven))
         return replace(self, entries=entries)
 
 

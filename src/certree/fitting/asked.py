@@ -44,6 +44,7 @@ _BOUNDS = ("max_depth", "max_splits", "max_leaf_nodes", "n_clusters")
 NEUTRAL: dict[str, Any] = {
     "objective": "accuracy",
     "splits": "binary",
+    "category_tests": "one",
     "search": "auto",
     "complexity": Fraction(0),
     "gap": Fraction(0),

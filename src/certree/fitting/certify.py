@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 
 from certree import engine
 from certree._version import __version__
+from certree.engine._alarms import check_bounds
 from certree.results._activity import phase
 from certree.results._answer import Answer
 from certree.results._certificate import exact
@@ -42,6 +43,8 @@ def certify(
     """
     answer = _lifted(request, statement, answer)
     answer = statement.doubted(answer, request.gap)
+    if answer.cost is not None:
+        check_bounds(answer.lower_bound, answer.cost, answer.status)
     values = {
         **_searched(request, statement),
         **_measured(statement, answer),
@@ -197,6 +200,7 @@ def state_path(
         splits = min(entry.splits, entry.nodes.n_splits)
         while entries and entries[-1].splits >= splits:
             bound = max(bound, entries.pop().lower_bound)
+        check_bounds(bound, cost)
         tree = statement.grow(entry.nodes)
         value = statement.objective(cost)
         entries.append(PathEntry(splits, exact(cost), bound, value, tree))

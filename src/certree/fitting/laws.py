@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from certree.encoding._encoder import MULTIWAY_CATEGORIES
 from certree.numbers._exact import read_fraction
 from certree.tasks._limited import NO_LABELS, NO_SUM
 
@@ -111,6 +112,17 @@ SIZES = (
     ),
 )
 """What says how large a tree may be."""
+
+QUESTIONS = (
+    Law(
+        "categories",
+        ("category_tests",),
+        lambda asked: asked.is_multiway,
+        "category_tests={asked[category_tests]!r} needs splits='binary', got "
+        "splits={asked[splits]!r}: " + MULTIWAY_CATEGORIES,
+    ),
+)
+"""What questions about categories cannot be."""
 
 EXECUTORS = (
     _unshared("max_depth", "a number", lambda asked: asked["max_depth"] is None),
@@ -576,7 +588,7 @@ OF_METRICS = (
 """What only searches that count errors can do."""
 
 LAWS: tuple[Law, ...] = (
-    *(*SIZES, *EXECUTORS, *OF_DECISIONS, *OF_PARTS, *OF_TASKS, *FAIRNESS, *CHOICES, *COMPARISONS),
-    *(*PATHS, *OF_NUMBERS, *OUTPUTS, *WITHIN_LIMITS, *OF_METRICS),
+    *(*SIZES, *QUESTIONS, *EXECUTORS, *OF_DECISIONS, *OF_PARTS, *OF_TASKS, *FAIRNESS, *CHOICES),
+    *(*COMPARISONS, *PATHS, *OF_NUMBERS, *OUTPUTS, *WITHIN_LIMITS, *OF_METRICS),
 )
 """All refusals of combinations, in the order in which they are tried."""

@@ -113,7 +113,8 @@ def _solve_fair_metric(
     """Find the tree with the best metric within the tolerances, as `solve_fair` does."""
     options = request.options(statement)
     watch = watch_fair(request, statement)
-    search = metric_search(request, metrics.get(request.groups.objective), statement, watch)
+    metric = metrics.get(request.groups.objective)
+    search = metric_search(request, metric, statement, watch)
     phase("searching the best tree of all")
     comparison = statement.comparison
     if comparison is None:
@@ -129,6 +130,7 @@ def _solve_fair_metric(
 
     result = solve_metric_within(
         search,
+        metric,
         statement.problem,
         options,
         partial(statement.fair_session, limits),

@@ -10,6 +10,7 @@ from typing import Any
 
 from certree import metrics
 from certree.engine import Search
+from certree.engine._alarms import check_bounds
 from certree.metrics import Custom, Metric
 from certree.numbers._exact import parse_penalty
 from certree.proofs._metric_search import MetricResult, solve_metric
@@ -117,7 +118,9 @@ def confusion_fields(result: MetricResult, statement: BinaryStatement) -> dict[s
 
 def metric_answer(result: MetricResult, statement: BinaryStatement, accepted: Fraction) -> Answer:
     """Return a result in units of cost, which is one minus the metric plus the penalty."""
+    check_bounds(1 - result.bound, 1 - result.objective)
     proven = result.objective == result.bound
+    # An irrational cost may be rounded to below a rational bound.
     cost = nearest(1 - result.objective)
     lower = cost if proven else min(cost, at_most(1 - result.bound))
     status = "optimal" if proven else result.status

@@ -115,6 +115,7 @@ def fit_metric_within(request: Request) -> Fitted:
     session = statement.session_within()
     result = solve_metric_within(
         metric_search(request, metric, statement, watch),
+        metric,
         statement.problem,
         request.options(statement),
         lambda: session,

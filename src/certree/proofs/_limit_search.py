@@ -13,6 +13,7 @@ from fractions import Fraction
 from math import ceil
 
 from certree import engine
+from certree.engine._alarms import alarm, check_bounds
 from certree.engine._budget import Spending
 from certree.engine._within_limits import Closest, LimitedProblem, LimitedResult, search_inside
 
@@ -372,6 +373,7 @@ class LimitedSearch:
             return False
         if len(found.points):
             assert self.upper is not None
+            check_bounds(self.lower, self.upper)
             self.lower = self.upper
         else:
             self.lower = max(self.lower, corner + 1)
@@ -410,6 +412,10 @@ class LimitedSearch:
     def result(self, status: str, closest: list[Closest]) -> LimitedResult:
         """Return the best tree and what is proven."""
         best = self.dual.best
+        if self.upper is not None:
+            check_bounds(self.lower, self.upper)
+            if self.proof:
+                alarm(f"there is a tree of {self.upper}, and a proof that there is none")
         return LimitedResult(
             status=status,
             lower_bound=self.lower,

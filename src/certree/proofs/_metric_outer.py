@@ -16,6 +16,7 @@ from math import ceil
 from typing import Any
 
 from certree import engine
+from certree.engine._alarms import alarm, check_bounds
 from certree.metrics import Metric
 from certree.metrics._metric import RatioMetric, SupportedMetric
 from certree.metrics._numbers import Number
@@ -61,6 +62,8 @@ class MetricResult:
         No tree within the limits has a greater objective.
     cuts : list of Cut
         What the solves have proven, for verification.
+    values : dict
+        The metric at the points that the search looked at.
     """
 
     status: str
@@ -75,6 +78,7 @@ class MetricResult:
     counters: dict[str, int] = field(default_factory=dict)
     history: list[tuple[float, int, float, float]] = field(default_factory=list)
     cuts: list[Cut] = field(default_factory=list)
+    values: dict[Point, Number] = field(default_factory=dict)
 
 
 class Slice:
@@ -299,7 +303,8 @@ class Search:
         self._solve((weights[0], weights[1], weights[2]), None, None)
         if self.solves.cuts:
             unit = sum(weights) / (self.penalty - fp - fn)
-            self.bound = max(self.objective, constant - self.solves.cuts[-1].value / unit)
+            self.bound = constant - self.solves.cuts[-1].value / unit
+            check_bounds(1 - self.bound, 1 - self.objective)
         self._record()
         return True
 
@@ -523,6 +528,7 @@ class Search:
     def result(self, status: str, offset: Fraction) -> MetricResult:
         """Return the incumbent and what is proven; the offset is a constant penalty."""
         tree = self.incumbent
+        self.check_cuts(tree)
         return MetricResult(
             status=status,
             nodes=tree.nodes,
@@ -536,4 +542,11 @@ class Search:
             counters=dict(self.solves.counters),
             history=self.history,
             cuts=self.solves.cuts,
+            values=self.values,
         )
+
+    def check_cuts(self, tree: Found) -> None:
+        """Stop if a tree is where none is, by what was proven."""
+        for cut in self.solves.cuts:
+            if cut.excludes(tree.point, tree.n_splits):
+                alarm(f"a tree with {tree.fp} and {tree.fn} errors contradicts {cut}")

@@ -165,6 +165,7 @@ class PathSearch(Search):
             value = self.value(tree.point)
             if entries and value <= entries[-1].value:
                 continue
+            self.check_cuts(tree)
             bound = bounds.get(k, value)
             entries.append(MetricPathEntry(tree, value, bound))
         return entries

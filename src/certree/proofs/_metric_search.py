@@ -14,7 +14,9 @@ from typing import Literal
 import numpy as np
 
 from certree import engine
+from certree.engine._alarms import check_bounds
 from certree.metrics import Metric
+from certree.metrics._monotonicity import check_monotone, is_taken_on_trust
 
 from ._metric_limits import LimitedSession, with_time_left
 from ._metric_monotone import MonotoneSearch, monotone_path
@@ -84,7 +86,8 @@ def solve_metric(
     if not options.partial:
         return search.result(status, offset)
     # The proof covers only the tests that were searched; a bound without a search holds for all.
-    search.bound, search.solves.cuts = max(search.objective, search.first_bound), []
+    check_bounds(1 - search.first_bound, 1 - search.objective)
+    search.bound, search.solves.cuts = search.first_bound, []
     best = float(search.bound)
     search.history = [(s, work, objective, best) for s, work, objective, _ in search.history]
     return search.result(options.status(status), offset)
@@ -114,6 +117,7 @@ class WithinLimits:
 
 def solve_metric_within(
     search: Callable[..., MetricResult],
+    metric: Metric,
     problem: Weighable,
     options: engine.Options,
     limited: Callable[[], LimitedSession],
@@ -131,6 +135,8 @@ def solve_metric_within(
     ----------
     search : callable
         `solve_metric` with all that is asked of it but rows and options.
+    metric : Metric
+        What it maximises.
     problem : Session or Problem
         The rows, without limits.
     options : Options
@@ -166,8 +172,10 @@ def solve_metric_within(
     found = replace(found, status=status, n_solves=found.n_solves + free.n_solves)
     if free.bound < found.bound:
         # What holds for all trees holds for those within the limits.
-        bound = max(free.bound, found.objective)
-        found = replace(found, bound=bound, cuts=[*free.cuts, *found.cuts])
+        if free.bound < found.objective and is_taken_on_trust(metric):
+            check_monotone(metric.name, free.values | found.values)
+        check_bounds(1 - free.bound, 1 - found.objective)
+        found = replace(found, bound=free.bound, cuts=[*free.cuts, *found.cuts])
     return WithinLimits(free, found)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from certree import engine
+from certree.engine._alarms import check_bounds
 from certree.engine._within_limits import LimitedResult
 from certree.numbers._scale import Scale
 from certree.tree._nodes import Nodes
@@ -53,8 +54,8 @@ class Answer:
         upper = result.upper_bound
         cost = None if upper is None else exact(scale.cost(upper))
         lower = exact(scale.cost(result.lower_bound))
-        if cost is not None and lower >= cost:
-            lower = cost
+        if cost is not None:
+            check_bounds(lower, cost)
         # From one entry of the history to the next one of its two bounds stays.
         bounds = {value for *_, u, l in result.history for value in (u, l) if value is not None}
         costs = {value: exact(scale.cost(value)) for value in bounds}
