@@ -267,7 +267,7 @@ def test_a_transition_that_looks_at_rows_is_refused() -> None:
     )
     report = check_task(sly, np.eye(6))
     assert report.law == "Markovian"
-    assert "a state may depend on the tests above only" in report.message
+    assert "a state may depend on the questions above only" in report.message
     with pytest.raises(ValueError, match="Markovian"):
         solve(sly, np.eye(6), max_depth=2)
 

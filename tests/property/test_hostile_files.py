@@ -91,7 +91,7 @@ def test_trees_say_what_is_wrong_with_a_file(text: str, message: str) -> None:
         (("nodes", 0, "counts"), [1, -1], "at least 0"),
         (("nodes", 0, "counts"), [1], "a list of 2 numbers"),
         (("nodes", 0, "note"), "so", "note must be text"),
-        (("tests", 0, "feature"), -1, "feature of the test"),
+        (("tests", 0, "feature"), -1, "feature of the question"),
         (("tests", 0, "feature"), 4, "a test asks about|need 5 columns|lies|feature"),
         (("tests", 0, "column"), 10**6, "column must be"),
         (("tests", 0, "kind"), ["flag"], "kind must be text"),

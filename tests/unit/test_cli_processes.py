@@ -18,8 +18,8 @@ from certree.cli import _commands, _run, _using
 from certree.cli._options import (
     FairOptions,
     LeafOptions,
-    SearchRequest,
-    TableRequest,
+    SearchOptions,
+    TableOptions,
     TreeOptions,
 )
 from certree.cli._run import run
@@ -75,7 +75,7 @@ def test_help_names_every_option_whole() -> None:
             "from certree.cli._run import run; run(['fit', '--help'])", COLUMNS=str(columns)
         )
         words = done.stdout.replace(",", " ").split()
-        for kind in (TableRequest, TreeOptions, LeafOptions, SearchRequest, FairOptions):
+        for kind in (TableOptions, TreeOptions, LeafOptions, SearchOptions, FairOptions):
             assert {f"--{one.name.replace('_', '-')}" for one in fields(kind)} <= set(words)
         assert max(map(len, done.stdout.splitlines())) <= 100
 

@@ -192,8 +192,8 @@ def test_tests_cannot_be_changed() -> None:
 @pytest.mark.parametrize(
     "values, message",
     [
-        ({"kind": "oracle", "feature": 0, "name": "x"}, "Unknown kind of test 'oracle'"),
-        ({"feature": 0, "name": "x"}, "Unknown kind of test None"),
+        ({"kind": "oracle", "feature": 0, "name": "x"}, "Unknown kind of question 'oracle'"),
+        ({"feature": 0, "name": "x"}, "Unknown kind of question None"),
         ({"kind": "threshold", "feature": 0, "name": "x"}, "has the keys"),
         ({"kind": "missing", "feature": 0, "name": "x", "value": 1}, "has the keys"),
     ],

@@ -42,6 +42,7 @@ class Subset(SidedTest):
 
     Examples
     --------
+    >>> import numpy as np
     >>> test = Subset(0, "city", ("Bonn", "Ulm"))
     >>> test.describe(0), test.describe(1)
     ('city in {Bonn, Ulm}', 'city not in {Bonn, Ulm}')

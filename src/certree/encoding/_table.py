@@ -342,9 +342,6 @@ def _labels(n_columns: int, names: list[str] | None) -> list[str]:
     return [f"column {name!r}" for name in names]
 
 
-# --- columns of Python objects --------------------------------------------------------------------
-
-
 # --- data frames ----------------------------------------------------------------------------------
 
 

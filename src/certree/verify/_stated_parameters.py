@@ -6,8 +6,8 @@ own: a file may have been changed by hand.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
-from fractions import Fraction
 from numbers import Real
 from typing import Any
 
@@ -16,6 +16,8 @@ import numpy as np
 from certree.exceptions import CertificateError
 
 Check = Callable[[Any], bool]
+
+_TEXT_OF_NUMBER = re.compile(r"[-+]?[0-9_]*[./]?[0-9_]+([eE][-+]?[0-9]+)?")
 
 
 def _is_whole(value: Any, least: int = 0) -> bool:
@@ -33,11 +35,8 @@ def _is_positive(value: Any) -> bool:
 
 def _is_number(value: Any) -> bool:
     if isinstance(value, str):
-        try:
-            Fraction(value)
-        except (ValueError, ZeroDivisionError):
-            return False
-        return True
+        # Its size is for those to judge who read it: some exponents take minutes to write out.
+        return _TEXT_OF_NUMBER.fullmatch(value.strip()) is not None
     # Decimals are no real numbers for Python, and can be compared with them.
     is_real = isinstance(value, Real) or type(value).__name__ == "Decimal"
     return is_real and not isinstance(value, bool | np.bool_)
