@@ -460,7 +460,10 @@ class Search:
         otherwise, may break the limits.
         """
         edge = edge_below(lower_hull(self._met(worst)), corner)
-        return None if edge is None else rounded(edge, self.solves.largest_weight)
+        if edge is None:
+            return None
+        w_fp, w_fn = rounded(edge, self.solves.largest_weight)
+        return w_fp, w_fn
 
     def _met(self, worst: Slice) -> list[tuple[int, int]]:
         """Return the points of trees met that have at most as many splits."""
