@@ -265,8 +265,10 @@ class Search:
         at = max(range(len(worst.polygon)), key=lambda i: self.value(worst.polygon[i]))
         corner, n_met = worst.polygon[at], self.n_met
         if not has_progress:
-            weights, limit = self._along_hull(worst, corner)
-            self._solve(weights, None, limit)
+            along = self._along_hull(worst, corner)
+            if along is None:
+                return False
+            self._solve((*along, 0), None, worst.splits if self.is_sliced else None)
             if self.solves.status != "optimal":
                 return True
             last = self.solves.cuts[-1]
@@ -451,12 +453,17 @@ class Search:
         w_fp, w_fn, split = rounded(weights, self.solves.largest_weight)
         return w_fp, w_fn, split
 
-    def _along_hull(self, worst: Slice, corner: Point) -> tuple[tuple[int, int, int], int | None]:
-        """Return weights orthogonal to an edge of the trees met that the corner is below."""
+    def _along_hull(self, worst: Slice, corner: Point) -> tuple[int, int] | None:
+        """Return weights orthogonal to an edge of the trees met that the corner is below.
+
+        Trees within limits may have none: both single leaves, which are the ends of the hull
+        otherwise, may break the limits.
+        """
         edge = edge_below(lower_hull(self._met(worst)), corner)
-        assert edge is not None
+        if edge is None:
+            return None
         w_fp, w_fn = rounded(edge, self.solves.largest_weight)
-        return (w_fp, w_fn, 0), worst.splits if self.is_sliced else None
+        return w_fp, w_fn
 
     def _met(self, worst: Slice) -> list[tuple[int, int]]:
         """Return the points of trees met that have at most as many splits."""

@@ -149,7 +149,10 @@ class PathSearch(Search):
                 return True
             weights = line[:2]
         else:
-            weights = self._along_hull(worst, corner)[0][:2]
+            along = self._along_hull(worst, corner)
+            if along is None:
+                return False
+            weights = along
         for found in self.solves.solve_path(weights):
             self.consider(found)
             self.consider_labels(found)
